@@ -1,0 +1,258 @@
+"""What a game must provide, and a run's specification.
+
+A game's folder fills a `Game`: names and texts that cost nothing to import, and the name of its kernel module, which is
+imported (and compiled) only when something is played.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sim.outcome import Column
+from sim.rules import RuleError, Rules, listed, nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+RANDOM_SCHEME = "philox4x64-10/v1"
+MAX_SEED = 2**64 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Slot:
+    """A kind of decision that a policy takes, with the policies there are.
+
+    Attributes
+    ----------
+    name
+        The command's option without dashes: ``policy``; Bussikuski has ``guess`` and ``give``.
+    choices
+        Policy name → what it does. The order is the kernel's numbering.
+    """
+
+    name: str
+    meaning: str
+    choices: Mapping[str, str]
+    default: str
+
+    def read(self, given: str | Sequence[str] | None, seats: int) -> tuple[str, ...]:
+        """Return one policy name per seat from ``a`` (every seat) or ``a,b,…`` (one each).
+
+        Raises
+        ------
+        RuleError
+            If a name is not known or their number is not the number of seats.
+        """
+        if given is None:
+            given = self.default
+        names = [word.strip() for word in given.split(",")] if isinstance(given, str) else list(given)
+        for name in names:
+            if name not in self.choices:
+                raise RuleError(
+                    f"--{self.name}: '{name}' is not a policy here; choose {listed(list(self.choices))}{nearest(name, self.choices)}"
+                )
+        if len(names) == 1:
+            names *= seats
+        if len(names) != seats:
+            raise RuleError(f"--{self.name}: {len(names)} policies for {seats} seats; give one for all or one per seat")
+        return tuple(names)
+
+
+@dataclasses.dataclass(frozen=True)
+class Deal:
+    """One explicit deal of a deals file.
+
+    Attributes
+    ----------
+    line
+        Its line number in the file, from 1.
+    orders
+        The decks on the line, as card numbers of `sim.cards`, top first.
+    """
+
+    line: int
+    orders: tuple[tuple[int, ...], ...]
+
+
+class Kernel(Protocol):
+    """What a game's kernel module offers."""
+
+    def fold(self, rules: Any, policies: Mapping[str, Sequence[str]]) -> np.ndarray[Any, Any]:
+        """Return the kernel's record (shape (1,)) of a rule set and the seats' policies."""
+
+    def new_state(self) -> np.ndarray[Any, Any]:
+        """Return scratch for one thread: an array of shape (1,) of the game's record."""
+
+    def play_block(self, state: Any, rules: Any, seed: int, first: int, out: np.ndarray[Any, Any]) -> None:
+        """Play the games first, first + 1, … and write each as a column of `out`, int64 of shape (n_columns, n_games)."""
+
+    def play_deal(
+        self, state: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any], out: np.ndarray[Any, Any]
+    ) -> bool:
+        """Play one explicit deal into `out`, int64 of shape (n_columns, 1); False if it needed a deck more than `orders` holds.
+
+        `orders` is uint8 of shape (n_decks, n_cards).
+        """
+
+    def read_deal(self, text: str, rules: Any) -> tuple[tuple[int, ...], ...]:
+        """Return the decks written on a line of a deals file; `CardError` says what is wrong with them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Game:
+    """Everything the toolkit knows of a game.
+
+    Attributes
+    ----------
+    rules_version
+        Raised when outcomes can change; never for speed.
+    columns
+        The columns of a row, given the rules.
+    needs_random
+        Says whether a game is not a function of an explicit deal, given rules and policies.
+    diagnose
+        Sentences about a degenerate rule set, from rules, policies and what `analysis` counted (see `Findings`).
+    package
+        The game's package; its modules ``kernel`` and ``tell`` are imported when needed.
+    """
+
+    name: str
+    title: str
+    origin: str
+    summary: str
+    rules_version: int
+    rules: type[Rules]
+    slots: tuple[Slot, ...]
+    columns: Callable[[Any], list[Column]]
+    needs_random: Callable[[Any, Mapping[str, Sequence[str]]], bool]
+    diagnose: Callable[[Any, Mapping[str, Sequence[str]], Findings], list[str]]
+    package: str
+
+    def policies(self, given: Mapping[str, str | Sequence[str] | None], seats: int) -> dict[str, tuple[str, ...]]:
+        """Return one policy per seat for each slot.
+
+        Raises
+        ------
+        RuleError
+            For a slot or policy that the game does not have, or a wrong number of policies.
+        """
+        known = [slot.name for slot in self.slots]
+        for name, value in given.items():
+            if value is not None and name not in known:
+                raise RuleError(f"--{name}: {self.name} has {listed([f'--{slot}' for slot in known], 'and')} instead")
+        return {slot.name: slot.read(given.get(slot.name), seats) for slot in self.slots}
+
+    def kernel(self) -> Kernel:
+        """Import the game's kernel (which loads numba)."""
+        return importlib.import_module(f"{self.package}.kernel")  # type: ignore[return-value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Findings:
+    """What was counted in a run, for a game's diagnosis.
+
+    Attributes
+    ----------
+    games
+        Rows counted.
+    means
+        Column → mean, for the numeric columns.
+    ends
+        Category column → value → count.
+    """
+
+    games: int
+    means: Mapping[str, float]
+    ends: Mapping[str, Mapping[str, int]]
+
+    def share(self, column: str, value: str) -> float:
+        """Return the share of games whose category `column` is `value` (0–1)."""
+        return self.ends.get(column, {}).get(value, 0) / self.games if self.games else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """What decides a run's rows, apart from which games are played: game, rules, policies and seed, all resolved."""
+
+    game: Game
+    rules: Any
+    policies: Mapping[str, tuple[str, ...]]
+    seed: int
+
+    @classmethod
+    def build(cls, game: Game, rules: Any = None, policies: Mapping[str, str | Sequence[str] | None] | None = None, seed: int = 1) -> Spec:
+        """Return the specification with defaults filled in.
+
+        Raises
+        ------
+        RuleError
+            For a wrong policy or seed.
+        """
+        if not 0 <= seed <= MAX_SEED:
+            raise RuleError(f"seed {seed} is out of range; allowed: 0 to {MAX_SEED}")
+        rules = game.rules() if rules is None else rules
+        return cls(game, rules, game.policies(policies or {}, rules.players), seed)
+
+    @property
+    def columns(self) -> list[Column]:
+        """Return the columns of a row."""
+        return self.game.columns(self.rules)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the specification as JSON has it."""
+        return {
+            "game": self.game.name,
+            "rules_version": self.game.rules_version,
+            "rules": self.rules.plain(),
+            "policies": {slot: list(names) for slot, names in self.policies.items()},
+            "seed": self.seed,
+            "random_scheme": RANDOM_SCHEME,
+        }
+
+    def digest(self) -> str:
+        """Return eight hex digits that name the specification."""
+        return hashlib.sha256(json.dumps(self.plain(), sort_keys=True).encode()).hexdigest()[:8]
+
+
+class Player:
+    """Plays games of one specification; safe to share between threads."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.columns = spec.columns
+        self.kernel = spec.game.kernel()
+        self._rules = self.kernel.fold(spec.rules, spec.policies)[0]
+
+    def play(self, first: int, n_games: int) -> np.ndarray[Any, Any]:
+        """Return the games first … first + n_games - 1 as int64 of shape (n_columns, n_games), one game a column."""
+        import numpy as np
+
+        # An odd number of cache lines between rows: 26 rows a power of two apart would share one cache set.
+        padded = np.empty((len(self.columns), n_games + 24 - n_games % 8), np.int64)
+        out = padded[:, :n_games]
+        self.kernel.play_block(self.kernel.new_state()[0], self._rules, np.uint64(self.spec.seed), np.uint64(first), out)
+        return out
+
+    def play_deal(self, deal: Deal) -> np.ndarray[Any, Any] | None:
+        """Return the row of an explicit deal, int64 of shape (n_columns,); None if it needed one more deck."""
+        import numpy as np
+
+        orders = np.array(deal.orders, np.uint8)
+        out = np.zeros((len(self.columns), 1), np.int64)
+        finished = self.kernel.play_deal(
+            self.kernel.new_state()[0], self._rules, np.uint64(self.spec.seed), np.uint64(deal.line), orders, out
+        )
+        return out[:, 0] if finished else None
+
+
+def known_names(games: Iterable[str]) -> str:
+    """Return the names of games for a message."""
+    return listed(sorted(games), "and")
+
+
+__all__ = ["RANDOM_SCHEME", "Deal", "Findings", "Game", "Kernel", "Player", "RuleError", "Slot", "Spec", "known_names"]

@@ -1,0 +1,26 @@
+"""The games there are. A fifth one: copy a folder, fill the same files, add one line here."""
+
+from __future__ import annotations
+
+import importlib
+
+from sim.game import Game
+from sim.rules import RuleError, listed, nearest
+
+GAMES = {
+    "bussikuski": "sim.games.bussikuski",
+}
+
+
+def get_game(name: str) -> Game:
+    """Return the game called `name`.
+
+    Raises
+    ------
+    RuleError
+        If there is none; the message lists the games.
+    """
+    if name not in GAMES:
+        raise RuleError(f"'{name}' is not a game{nearest(name, GAMES)}; the games are {listed(sorted(GAMES), 'and')}")
+    game: Game = importlib.import_module(GAMES[name]).GAME
+    return game

@@ -1,0 +1,832 @@
+"""Bussikuski, phase by phase: the rules folded into tables, and the moves that use them.
+
+Every function takes the game's record first. `orders` is None for a seeded game, else the decks of an explicit deal
+(uint8, one row a deck); `events` is None, or the rows in which a game to be told is written down. numba drops the
+branches that a None rules out, so a game that is only counted pays for neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sim.cards import DECK_SIZE, RANKS
+from sim.games.bussikuski import record as rec
+from sim.games.bussikuski.policies import answer_suit, answer_two, give, known_cards
+from sim.games.bussikuski.record import HIDDEN, N_RANKS
+from sim.games.bussikuski.rules import (
+    SLOTS,
+    Boundary,
+    Bus,
+    BusDeck,
+    BusStake,
+    BussikuskiRules,
+    BusTie,
+    DriverTie,
+    FourthQuestion,
+    GuessStake,
+    GuessTie,
+    Matches,
+    StockOut,
+)
+from sim.games.bussikuski.state import BUS_ENDS, DRIVER_BY
+from sim.jit import compiled, inlined
+from sim.rng import DEAL, LATER_ORDER, RESHUFFLE, card_at, count_ones, lowest_one, start_order, start_stream
+from sim.rng import POLICY as POLICY_STREAM
+from sim.rules import LARGEST_COUNT, pack
+
+NO_CARD = -1  # the stock lacks a card, and is not shuffled again
+NO_ORDER = -2  # an explicit deal lacks a deck
+
+_SUIT = [sum(1 << (4 * rank + suit) for rank in range(N_RANKS)) for suit in range(4)]
+_RANK = [0xF << (4 * rank) for rank in range(N_RANKS)]
+RED = np.uint64(_SUIT[1] | _SUIT[2])
+BLACK = np.uint64(_SUIT[0] | _SUIT[3])
+ONE = np.uint64(1)
+LANE_ONES = np.uint64(0x0101010101010101)
+LANE_SEVENS = np.uint64(0x7F7F7F7F7F7F7F7F)
+
+MOST_CARDS, TIE_BREAK, DRAW, NOBODY = (DRIVER_BY.index(name) for name in ("most_cards", "tie_break", "draw", "nobody"))
+SUCCESS, STOCK_OUT, ATTEMPT_CAP, TURN_CAP, NO_BUS = (
+    BUS_ENDS.index(name) for name in ("success", "stock_out", "attempt_cap", "turn_cap", "no_bus")
+)
+LOWEST_CARD, HIGHEST_CARD, MOST_POINTS = (int(tie) for tie in DriverTie if tie is not DriverTie.DRAW)
+
+
+# -- the rules as tables: each option is read in the one function named after it ----------------------------------
+
+
+def _ranks(low: int, high: int) -> int:
+    """Return the cards with low <= rank <= high."""
+    return sum(_RANK[low : high + 1])
+
+
+def guess_tie(rules: BussikuskiRules) -> tuple[list[int], list[int], list[int]]:
+    """Return, by the first card's rank, the cards that make *higher*, *lower* and neither of them right (free)."""
+    both = [_RANK[rank] if rules.guess_tie is GuessTie.RIGHT else 0 for rank in range(N_RANKS)]
+    free = [_RANK[rank] if rules.guess_tie is GuessTie.FREE else 0 for rank in range(N_RANKS)]
+    higher = [_ranks(rank + 1, N_RANKS - 1) | both[rank] for rank in range(N_RANKS)]
+    lower = [_ranks(0, rank - 1) | both[rank] if rank else both[rank] for rank in range(N_RANKS)]
+    return higher, lower, free
+
+
+def boundary(rules: BussikuskiRules) -> tuple[list[int], list[int]]:
+    """Return, by 13 times the first card's rank plus the second's, the cards that make *inside* and *outside* right."""
+    inside, outside = [], []
+    for first in range(N_RANKS):
+        for second in range(N_RANKS):
+            low, high = sorted((first, second))
+            ends = _RANK[low] | _RANK[high]
+            within = _ranks(low, high) & ~ends
+            without = _ranks(0, N_RANKS - 1) & ~within & ~ends
+            inside.append(within | (ends if rules.boundary in (Boundary.INSIDE, Boundary.RIGHT) else 0))
+            outside.append(without | (ends if rules.boundary in (Boundary.OUTSIDE, Boundary.RIGHT) else 0))
+    return inside, outside
+
+
+def fourth_question(rules: BussikuskiRules) -> tuple[bool, list[int]]:
+    """Return whether a suit is asked for, and by the set of suits held (four bits) the cards of those suits."""
+    held = [sum(_SUIT[suit] for suit in range(4) if suits >> suit & 1) for suits in range(16)]
+    return rules.fourth_question is FourthQuestion.SUIT, held
+
+
+def guess_stake(rules: BussikuskiRules) -> list[int]:
+    """Return what a wrong answer to each question costs."""
+    return [1, 2, 3, 4] if rules.guess_stake is GuessStake.BY_ROUND else [1, 1, 1, 1]
+
+
+def pyramid_rows(rules: BussikuskiRules) -> list[int]:
+    """Return the row value of each place of the pyramid, bottom row first."""
+    n = rules.pyramid_rows
+    return [row + 1 for row in range(n) for _ in range(n - row)]
+
+
+def blockers(rules: BussikuskiRules) -> int:
+    """Return the cards that stop an attempt on the diamond."""
+    return sum(_RANK[(RANKS.index(rank) - 1) % N_RANKS] for rank in rules.blockers)
+
+
+def bus_tie(rules: BussikuskiRules) -> tuple[list[int], list[int]]:
+    """Return, by the last card's rank, the cards that make *higher* and *lower* right on the straight bus."""
+    both = [_RANK[rank] if rules.bus_tie is BusTie.RIGHT else 0 for rank in range(N_RANKS)]
+    higher = [_ranks(rank + 1, N_RANKS - 1) | both[rank] for rank in range(N_RANKS)]
+    lower = [(_ranks(0, rank - 1) if rank else 0) | both[rank] for rank in range(N_RANKS)]
+    return higher, lower
+
+
+def bus_stake(rules: BussikuskiRules) -> list[int]:
+    """Return what a failure costs: by row of the diamond, or by the number of the guess less one."""
+    steps = rules.diamond_rows if rules.bus is Bus.DIAMOND else range(1, 21)
+    return [1 if rules.bus_stake is BusStake.FLAT else step for step in steps]
+
+
+def attempt_limit(rules: BussikuskiRules) -> tuple[int, int]:
+    """Return the attempts after which a ride ends, and the end that this is (`max_attempts`, `max_turns`)."""
+    if rules.max_attempts:
+        return rules.max_attempts, ATTEMPT_CAP
+    return (rules.max_turns if rules.capped else LARGEST_COUNT), TURN_CAP
+
+
+def fold(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> np.ndarray[Any, Any]:
+    """Return the kernel's record of a rule set and the seats' policies, shape (1,)."""
+    higher, lower, free = guess_tie(rules)
+    inside, outside = boundary(rules)
+    asks_suit, held = fourth_question(rules)
+    values = pyramid_rows(rules)
+    straight_higher, straight_lower = bus_tie(rules)
+    costs = bus_stake(rules)
+    limit, limit_end = attempt_limit(rules)
+    leads = [sum(rules.diamond_rows[:row]) for row in range(len(rules.diamond_rows))]
+    n = rules.players
+    distance = [[(seat - giver) % n if giver < n and seat < n and seat != giver else 1 << 60 for seat in range(8)] for giver in range(8)]
+    kinds = {slot.name: [list(slot.choices).index(name) for name in policies[slot.name]] for slot in SLOTS}
+
+    def padded(numbers: Sequence[int], length: int) -> list[int]:
+        return [*numbers, *[0] * (length - len(numbers))]
+
+    return pack(
+        [
+            ("n_players", "i8", n),
+            ("higher", ("u8", (N_RANKS,)), higher),
+            ("lower", ("u8", (N_RANKS,)), lower),
+            ("free", ("u8", (N_RANKS,)), free),
+            ("inside", ("u8", (N_RANKS**2,)), inside),
+            ("outside", ("u8", (N_RANKS**2,)), outside),
+            ("asks_suit", "i8", asks_suit),
+            ("suit", ("u8", (4,)), _SUIT),
+            ("held", ("u8", (16,)), held),
+            ("stake", ("i8", (4,)), guess_stake(rules)),
+            ("right_gives", "i8", rules.right_gives),
+            ("n_pyramid", "i8", len(values)),
+            ("row_value", ("i8", (21,)), padded(values, 21)),
+            ("plays_all", "i8", rules.matches is Matches.ALL),
+            ("driver_tie", "i8", rules.driver_tie),
+            ("bus", "i8", rules.bus),
+            ("n_rows", "i8", len(rules.diamond_rows)),
+            ("n_places", "i8", sum(rules.diamond_rows)),
+            ("row_places", ("i8", (DECK_SIZE,)), padded(rules.diamond_rows, DECK_SIZE)),
+            ("first_place", ("i8", (DECK_SIZE,)), padded(leads, DECK_SIZE)),
+            ("blockers", "u8", blockers(rules)),
+            ("straight_length", "i8", rules.straight_length),
+            ("straight_higher", ("u8", (N_RANKS,)), straight_higher),
+            ("straight_lower", ("u8", (N_RANKS,)), straight_lower),
+            ("cost", ("i8", (DECK_SIZE,)), padded(costs, DECK_SIZE)),
+            ("reshuffles", "i8", rules.stock_out is StockOut.RESHUFFLE),
+            ("fresh", "i8", rules.bus_deck is BusDeck.FRESH),
+            ("attempt_limit", "i8", limit),
+            ("limit_end", "i8", limit_end),
+            ("guess", ("i8", (8,)), padded(kinds["guess"], 8)),
+            ("give", ("i8", (8,)), padded(kinds["give"], 8)),
+            ("distance", ("i8", (8, 8)), distance),  # seats from giver to recipient; huge where there is no gift
+        ]
+    )
+
+
+# -- the deal ---------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def note(events: Any, kind: int, a: int, b: int, c: int, d: int, e: int) -> None:
+    """Write down what happened, if the game is to be told."""
+    if events is not None:
+        row = events[0, 0] + 1
+        events[0, 0] = row
+        if row < events.shape[0]:
+            events[row, 0] = kind
+            events[row, 1] = a
+            events[row, 2] = b
+            events[row, 3] = c
+            events[row, 4] = d
+            events[row, 5] = e
+
+
+@inlined
+def take_order(state: Any, order: Any, orders: Any, kind: int, number: int) -> bool:
+    """Shuffle a new order, or take the explicit deal's next deck; False if it has none left."""
+    if orders is None:
+        start_order(order, state.seed, state.game, kind, number)
+        return True
+    else:
+        if state.n_orders_used >= orders.shape[0]:
+            return False
+        for i in range(DECK_SIZE):
+            order.cards[i] = orders[state.n_orders_used, i]
+        order.n_revealed = DECK_SIZE
+        state.n_orders_used += 1
+        return True
+
+
+@compiled
+def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> bool:
+    """Clear the table and shuffle the deck of phases 1 and 2."""
+    state.seed = seed
+    state.game = game
+    state.n_orders_used = 0
+    state.n_dealt = 0
+    state.not_in_stock = 0
+    state.n_draw_reshuffles = 0
+    state.n_bus_orders = 0
+    state.table = 0
+    state.own[:] = 0
+    state.holders[:] = 0
+    state.wrong[:] = 0
+    state.right[:] = 0
+    state.points[:] = 0
+    for seat in range(rules.n_players):
+        start_stream(state.guess_streams[seat], seed, game, POLICY_STREAM, seat)
+        start_stream(state.give_streams[seat], seed, game, POLICY_STREAM, 16 + seat)
+    return take_order(state, state.deck, orders, DEAL, 0)
+
+
+@inlined
+def next_card(state: Any) -> int:
+    """Take the next card of the deck of phases 1 and 2."""
+    card = card_at(state.deck, state.n_dealt)
+    state.n_dealt += 1
+    return card
+
+
+# -- phase 1: four questions ------------------------------------------------------------------------------------------
+
+
+@inlined
+def ask_colour(state: Any, seat: int, policy: int, own: int, table: int) -> tuple[int, int]:
+    """Question 1: return the answer (0 red, 1 black) and the cards that make it right."""
+    answer = answer_two(state.guess_streams[seat], policy, known_cards(policy, own, table), RED, BLACK)
+    return answer, BLACK if answer else RED
+
+
+@inlined
+def ask_higher(state: Any, rules: Any, seat: int, policy: int, own: int, table: int, first: int) -> tuple[int, int]:
+    """Question 2: return the answer (0 higher, 1 lower) and the cards that make it right."""
+    rank = first >> 2
+    higher = rules.higher[rank]
+    lower = rules.lower[rank]
+    answer = answer_two(state.guess_streams[seat], policy, known_cards(policy, own, table), higher, lower)
+    return answer, lower if answer else higher
+
+
+@inlined
+def ask_inside(
+    state: Any, rules: Any, seat: int, policy: int, own: int, table: int, first: int, second: int
+) -> tuple[int, int]:
+    """Question 3: return the answer (0 inside, 1 outside) and the cards that make it right."""
+    pair = N_RANKS * (first >> 2) + (second >> 2)
+    inside = rules.inside[pair]
+    outside = rules.outside[pair]
+    answer = answer_two(state.guess_streams[seat], policy, known_cards(policy, own, table), inside, outside)
+    return answer, outside if answer else inside
+
+
+@inlined
+def ask_fourth(
+    state: Any, rules: Any, seat: int, policy: int, own: int, table: int, first: int, second: int, third: int
+) -> tuple[int, int]:
+    """Question 4: return the answer (a suit; or 0 held, 1 new) and the cards that make it right."""
+    known = known_cards(policy, own, table)
+    if rules.asks_suit:
+        answer = answer_suit(state.guess_streams[seat], policy, known, rules.suit)
+        return answer, rules.suit[answer]
+    held = rules.held[(1 << (first & 3)) | (1 << (second & 3)) | (1 << (third & 3))]
+    new = rules.held[15] & ~held
+    answer = answer_two(state.guess_streams[seat], policy, known, held, new)
+    return answer, new if answer else held
+
+
+@inlined
+def settle(
+    state: Any, rules: Any, events: Any, seat: int, question: int, answer: int, card: int, fits: int, free: int
+) -> None:
+    """Show the card, lay it before the seat, and book its answer to `question` (0–3)."""
+    bit = ONE << np.uint64(card)
+    is_right = np.int64((fits >> np.uint64(card)) & ONE)
+    is_free = np.int64((free >> np.uint64(card)) & ONE)
+    is_wrong = 1 - is_right - is_free
+    state.hand[seat, question] = card
+    state.own[seat] |= bit
+    state.table |= bit
+    state.holders[card >> 2] += ONE << np.uint64(8 * seat)
+    state.wrong[seat] += is_wrong
+    state.right[question] += is_right
+    stake = rules.stake[question]
+    state.points[seat] += is_wrong * stake
+    note(events, rec.ANSWER, seat, question, answer, card, is_right + 2 * is_free)
+    if rules.right_gives and is_right:
+        give_points(state, rules, events, seat, stake)
+
+
+@inlined
+def give_points(state: Any, rules: Any, events: Any, giver: int, points: int) -> None:
+    """Let `giver` make one gift of `points`."""
+    if events is not None:
+        state.before[:] = state.points
+    give(state, rules, giver, points)
+    if events is not None:
+        for step in range(1, rules.n_players):
+            seat = (giver + step) % rules.n_players
+            if state.points[seat] > state.before[seat]:
+                note(events, rec.GIFT, giver, seat, state.points[seat] - state.before[seat], 0, 0)
+
+
+@compiled
+def guess_four(state: Any, rules: Any, events: Any) -> None:
+    """Phase 1: four rounds; in each the seats answer in order and take the next card."""
+    n = rules.n_players
+    nothing = np.uint64(0)
+    hand = state.hand
+    for seat in range(n):
+        answer, fits = ask_colour(state, seat, rules.guess[seat], state.own[seat], state.table)
+        settle(state, rules, events, seat, 0, answer, next_card(state), fits, nothing)
+    for seat in range(n):
+        first = np.int64(hand[seat, 0])
+        answer, fits = ask_higher(state, rules, seat, rules.guess[seat], state.own[seat], state.table, first)
+        settle(state, rules, events, seat, 1, answer, next_card(state), fits, rules.free[first >> 2])
+    for seat in range(n):
+        first, second = np.int64(hand[seat, 0]), np.int64(hand[seat, 1])
+        answer, fits = ask_inside(state, rules, seat, rules.guess[seat], state.own[seat], state.table, first, second)
+        settle(state, rules, events, seat, 2, answer, next_card(state), fits, nothing)
+    for seat in range(n):
+        first, second, third = np.int64(hand[seat, 0]), np.int64(hand[seat, 1]), np.int64(hand[seat, 2])
+        answer, fits = ask_fourth(
+            state, rules, seat, rules.guess[seat], state.own[seat], state.table, first, second, third
+        )
+        settle(state, rules, events, seat, 3, answer, next_card(state), fits, nothing)
+
+
+# -- phase 2: the pyramid ---------------------------------------------------------------------------------------------
+
+
+@inlined
+def play_matches(state: Any, rules: Any, seat: int, rank: int) -> int:
+    """Remove the seat's hand cards of `rank` (`matches`: all, or the earliest); return how many."""
+    lane = np.uint64(8 * seat)
+    held = (state.holders[rank] >> lane) & np.uint64(0xFF)
+    played = held if rules.plays_all or held == 0 else ONE
+    state.holders[rank] -= played << lane
+    return np.int64(played)
+
+
+@compiled
+def turn_pyramid(state: Any, rules: Any, events: Any) -> None:
+    """Phase 2: turn the pyramid's cards; at each the seats in order play equal cards and give points away."""
+    for place in range(rules.n_pyramid):
+        card = next_card(state)
+        rank = card >> 2
+        value = rules.row_value[place]
+        note(events, rec.PYRAMID, place, card, value, 0, 0)
+        holders = state.holders[rank]
+        while holders:
+            seat = lowest_one(holders) >> 3
+            holders &= ~(np.uint64(0xFF) << np.uint64(8 * seat))
+            n_played = play_matches(state, rules, seat, rank)
+            note(events, rec.PLAY, seat, n_played, value, rank, 0)
+            give_points(state, rules, events, seat, n_played * value)
+
+
+# -- the driver -------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def lanes_to_bits(lanes: int) -> int:
+    """Return the seats of a lane mask as bits."""
+    bits = 0
+    while lanes:
+        lane = lowest_one(lanes)
+        bits |= 1 << (lane >> 3)
+        lanes &= lanes - ONE
+    return bits
+
+
+@inlined
+def count_left(state: Any, rules: Any) -> int:
+    """Count the cards left to each seat; return lanes with a 1 for each seat that has the most (0 if nobody has any)."""
+    total = np.uint64(0)
+    for rank in range(N_RANKS):
+        total += state.holders[rank]
+    most = np.int64(0)
+    for seat in range(rules.n_players):
+        left = np.int64((total >> np.uint64(8 * seat)) & np.uint64(0xFF))
+        state.left[seat] = left
+        most = max(most, left)
+    tied = np.uint64(0)
+    for seat in range(rules.n_players):
+        tied |= np.uint64(most > 0 and state.left[seat] == most) << np.uint64(8 * seat)
+    return tied
+
+
+@inlined
+def driver_tie(state: Any, rules: Any, tied: int) -> int:
+    """Return the seats (lanes) still tied after the first tie-break."""
+    if rules.driver_tie == LOWEST_CARD or rules.driver_tie == HIGHEST_CARD:
+        for step in range(N_RANKS):
+            rank = step if rules.driver_tie == LOWEST_CARD else N_RANKS - 1 - step
+            holding = state.holders[rank] & (tied * np.uint64(0xFF))
+            if holding:
+                return ((holding + LANE_SEVENS) >> np.uint64(7)) & LANE_ONES
+    elif rules.driver_tie == MOST_POINTS:
+        most = np.int64(-1)
+        still = np.uint64(0)
+        for seat in range(rules.n_players):
+            lane = tied & (ONE << np.uint64(8 * seat))
+            if lane and state.points[seat] > most:
+                most = state.points[seat]
+                still = lane
+            elif lane and state.points[seat] == most:
+                still |= lane
+        return still
+    return tied
+
+
+@compiled
+def cards_in_hands(state: Any, rules: Any) -> int:
+    """Return the cards still held by anybody: of each rank the latest ones, since the earliest are played first."""
+    cards = np.uint64(0)
+    for seat in range(rules.n_players):
+        for i in range(4):
+            card = np.int64(state.hand[seat, i])
+            later = 0
+            for j in range(i + 1, 4):
+                later += np.int64(state.hand[seat, j]) >> 2 == card >> 2
+            held = np.int64((state.holders[card >> 2] >> np.uint64(8 * seat)) & np.uint64(0xFF))
+            if later < held:
+                cards |= ONE << np.uint64(card)
+    return cards
+
+
+@compiled
+def draw_card(state: Any, rules: Any, orders: Any, events: Any, drawn: int) -> int:
+    """Draw a card for the tie; when none is left, shuffle all that are in no hand and not drawn in this round."""
+    while True:
+        if state.n_dealt == DECK_SIZE:
+            if not take_order(state, state.deck, orders, RESHUFFLE, state.n_draw_reshuffles):
+                return NO_ORDER
+            state.n_draw_reshuffles += 1
+            state.not_in_stock = cards_in_hands(state, rules) | drawn
+            state.n_dealt = 0
+            note(events, rec.DRAW_RESHUFFLE, DECK_SIZE - count_ones(state.not_in_stock), 0, 0, 0, 0)
+        card = next_card(state)
+        if not (state.not_in_stock >> np.uint64(card)) & ONE:
+            return card
+
+
+@compiled
+def draw_for_driver(state: Any, rules: Any, orders: Any, events: Any, tied: int) -> int:
+    """Let those tied draw until one has the lowest card alone; return that seat."""
+    while tied & (tied - ONE):
+        lowest = N_RANKS
+        still = np.uint64(0)
+        drawn = np.uint64(0)
+        for seat in range(rules.n_players):
+            lane = tied & (ONE << np.uint64(8 * seat))
+            if lane:
+                card = draw_card(state, rules, orders, events, drawn)
+                if card < 0:
+                    return card
+                drawn |= ONE << np.uint64(card)
+                note(events, rec.DRAW, seat, card, 0, 0, 0)
+                if card >> 2 < lowest:
+                    lowest = card >> 2
+                    still = lane
+                elif card >> 2 == lowest:
+                    still |= lane
+        tied = still
+    return lowest_one(tied) >> 3
+
+
+@compiled
+def find_driver(state: Any, rules: Any, orders: Any, events: Any) -> bool:
+    """Find the driver: most cards left, the tie-break, the draw; False if an explicit deal lacks a deck."""
+    tied = count_left(state, rules)
+    if tied == 0:
+        state.driver = -1
+        state.driver_by = NOBODY
+    else:
+        state.driver_by = MOST_CARDS
+        if tied & (tied - ONE):
+            note(events, rec.TIED, lanes_to_bits(tied), 0, 0, 0, 0)
+            tied = driver_tie(state, rules, tied)
+            state.driver_by = TIE_BREAK
+        state.driver = lowest_one(tied) >> 3
+        if tied & (tied - ONE):
+            note(events, rec.TIED, lanes_to_bits(tied), 1, 0, 0, 0)
+            state.driver_by = DRAW
+            state.driver = draw_for_driver(state, rules, orders, events, tied)
+            if state.driver < 0:
+                return False
+    note(events, rec.DRIVER, state.driver, state.driver_by, 0, 0, 0)
+    return True
+
+
+# -- phase 3: the bus -------------------------------------------------------------------------------------------------
+
+
+@inlined
+def begin_ride(state: Any) -> None:
+    """Clear the bus."""
+    state.bus_end = NO_BUS
+    state.bus_attempts = 0
+    state.bus_penalty = 0
+    state.bus_turned = 0
+
+
+@inlined
+def fail(state: Any, rules: Any, events: Any, step: int) -> bool:
+    """Book a failure at row or guess `step` (from 0); True if the ride may go on (`max_attempts`, `max_turns`)."""
+    state.bus_penalty += rules.cost[step]
+    note(events, rec.FAILURE, rules.cost[step], 0, 0, 0, 0)
+    if state.bus_attempts >= rules.attempt_limit:
+        state.bus_end = rules.limit_end
+        return False
+    return True
+
+
+@compiled
+def ride_diamond(state: Any, rules: Any) -> None:
+    """Ride the diamond of a seeded game whose deck runs and is never shuffled again.
+
+    Every card turned is one that nobody has seen, so the ride is a walk along the bus deck: only the distance to the
+    next blocker counts. `ride_diamond_by_places` is the same ride with each card in its place.
+    """
+    bus = state.bus
+    take_order(state, bus, None, DEAL, 1)
+    n_rows = rules.n_rows
+    stock = DECK_SIZE - rules.n_places
+    blocked = np.uint64(0)  # bit i: card i of the deck is a blocker
+    n_known = 0
+    at = 0
+    while True:
+        while n_known < DECK_SIZE and n_known < at + n_rows:
+            card_at(bus, n_known)
+            for i in range(n_known, bus.n_revealed):
+                blocked |= ((rules.blockers >> np.uint64(bus.cards[i])) & ONE) << np.uint64(i)
+            n_known = bus.n_revealed
+        row = min(lowest_one(blocked >> np.uint64(at)), n_rows)
+        state.bus_attempts += 1
+        if row == n_rows:
+            state.bus_turned += row
+            state.bus_end = SUCCESS
+            return
+        state.bus_turned += row + 1
+        if not fail(state, rules, None, row):
+            return
+        if stock < row + 1:
+            state.bus_end = STOCK_OUT
+            return
+        stock -= row + 1
+        at += row + 1
+
+
+@compiled
+def lay_diamond(state: Any, rules: Any) -> None:
+    """Lay the bus face down from the top of the bus deck."""
+    state.n_looked = 0
+    for row in range(rules.n_rows):
+        state.lead_position[row] = rules.first_place[row]
+        state.lead_card[row] = HIDDEN
+
+
+@compiled
+def look(state: Any, orders: Any, position: int) -> int:
+    """Look at a face-down card: in a seeded game it is decided now, else it is the one at `position` of the bus deck."""
+    if orders is None:
+        state.n_looked += 1
+        return card_at(state.bus, state.n_looked - 1)
+    else:
+        return np.int64(state.bus.cards[position])
+
+
+@compiled
+def look_at_all(state: Any, rules: Any, orders: Any, n_turned: int) -> None:
+    """Look at every card lying in the bus, row by row; the leftmost places of the first `n_turned` rows are empty."""
+    state.others = 0
+    for row in range(rules.n_rows):
+        if row >= n_turned:
+            state.lead_card[row] = look(state, orders, state.lead_position[row])
+        for place in range(1, rules.row_places[row]):
+            state.others |= ONE << np.uint64(look(state, orders, rules.first_place[row] + place))
+
+
+@compiled
+def shuffle_rest(state: Any, rules: Any, orders: Any, events: Any, n_turned: int) -> bool:
+    """Shuffle all that does not lie in the bus into a new stock (`stock_out = reshuffle`); False if no deck is left."""
+    if state.n_stock < 0:  # the first time: what lies in the bus is not known yet
+        look_at_all(state, rules, orders, n_turned)
+    lying = state.others
+    for row in range(n_turned, rules.n_rows):
+        lying |= ONE << np.uint64(state.lead_card[row])
+    if not take_order(state, state.bus, orders, LATER_ORDER, state.n_bus_orders):
+        return False
+    state.n_bus_orders += 1
+    state.n_stock = 0
+    for i in range(DECK_SIZE):
+        card = card_at(state.bus, i)
+        if not (lying >> np.uint64(card)) & ONE:
+            state.stock[state.n_stock] = card
+            state.n_stock += 1
+    note(events, rec.BUS_RESHUFFLE, state.n_stock, 0, 0, 0, 0)
+    return True
+
+
+@compiled
+def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> bool:
+    """Ride the diamond with every card in its place; False if an explicit deal lacks a deck."""
+    if not take_order(state, state.bus, orders, DEAL, 1):
+        return False
+    lay_diamond(state, rules)
+    state.n_stock = -1  # the stock is the rest of the bus deck, from `stock_next`
+    stock_next = rules.n_places
+    while True:
+        state.bus_attempts += 1
+        note(events, rec.ATTEMPT, state.bus_attempts, 0, 0, 0, 0)
+        row = 0
+        while row < rules.n_rows:
+            card = np.int64(state.lead_card[row])
+            if card == HIDDEN:
+                card = look(state, orders, state.lead_position[row])
+            state.bus_turned += 1
+            is_blocker = (rules.blockers >> np.uint64(card)) & ONE
+            note(events, rec.TURN, row, card, np.int64(is_blocker), 0, 0)
+            if is_blocker:
+                break
+            row += 1
+        if row == rules.n_rows:
+            state.bus_end = SUCCESS
+            return True
+        if not fail(state, rules, events, row):
+            return True
+        n_turned = row + 1
+        if rules.fresh:
+            if not take_order(state, state.bus, orders, LATER_ORDER, state.n_bus_orders):
+                return False
+            state.n_bus_orders += 1
+            note(events, rec.FRESH, 0, 0, 0, 0, 0)
+            lay_diamond(state, rules)
+            continue
+        n_stock = state.n_stock if state.n_stock >= 0 else DECK_SIZE
+        if n_stock - stock_next < n_turned:
+            if not rules.reshuffles:
+                state.bus_end = STOCK_OUT
+                return True
+            if not shuffle_rest(state, rules, orders, events, n_turned):
+                return False
+            stock_next = 0
+            n_stock = state.n_stock
+        for refilled in range(n_turned):
+            if state.n_stock >= 0:
+                state.lead_card[refilled] = state.stock[stock_next]
+            else:
+                state.lead_position[refilled] = stock_next
+            stock_next += 1
+        note(events, rec.REFILL, n_turned, n_stock - stock_next, 0, 0, 0)
+
+
+@inlined
+def take_from_stock(state: Any, rules: Any, orders: Any, events: Any) -> int:
+    """Turn the stock's next card for the running attempt; NO_CARD when there is none, NO_ORDER when no deck is left."""
+    while True:
+        if state.n_taken == DECK_SIZE:
+            if not rules.reshuffles:
+                return NO_CARD
+            if not take_order(state, state.bus, orders, LATER_ORDER, state.n_bus_orders):
+                return NO_ORDER
+            state.n_bus_orders += 1
+            state.n_taken = 0
+            state.lying = state.running
+            state.seen = state.running
+            note(events, rec.BUS_RESHUFFLE, DECK_SIZE - count_ones(state.lying), 0, 0, 0, 0)
+        card = card_at(state.bus, state.n_taken)
+        state.n_taken += 1
+        bit = ONE << np.uint64(card)
+        if not state.lying & bit:
+            state.seen |= bit
+            state.running |= bit
+            state.bus_turned += 1
+            return card
+
+
+@compiled
+def begin_attempt(state: Any, rules: Any, orders: Any, events: Any) -> bool:
+    """Clear the way for an attempt of the straight or the questions bus; False if an explicit deal lacks a deck."""
+    state.running = 0
+    if state.bus_attempts == 0:
+        state.n_bus_orders = 0
+        state.n_taken = 0
+        state.lying = 0
+        state.seen = 0
+        return take_order(state, state.bus, orders, DEAL, 1)
+    if rules.fresh:
+        if not take_order(state, state.bus, orders, LATER_ORDER, state.n_bus_orders):
+            return False
+        state.n_bus_orders += 1
+        state.n_taken = 0
+        state.lying = 0
+        state.seen = 0
+        note(events, rec.FRESH, 0, 0, 0, 0, 0)
+    return True
+
+
+@compiled
+def ride_straight(state: Any, rules: Any, orders: Any, events: Any) -> bool:
+    """Ride the straight bus: higher or lower than the card turned last, `straight_length` times right in a row."""
+    seat = state.driver
+    policy = rules.guess[seat]
+    while True:
+        if not begin_attempt(state, rules, orders, events):
+            return False
+        last = take_from_stock(state, rules, orders, events)
+        if last < 0:
+            state.bus_end = STOCK_OUT
+            return last == NO_CARD
+        state.bus_attempts += 1
+        note(events, rec.ATTEMPT, state.bus_attempts, 0, 0, 0, 0)
+        note(events, rec.BASE, last, 0, 0, 0, 0)
+        step = 0
+        while step < rules.straight_length:
+            higher = rules.straight_higher[last >> 2]
+            lower = rules.straight_lower[last >> 2]
+            known = known_cards(policy, state.running, state.seen)
+            answer = answer_two(state.guess_streams[seat], policy, known, higher, lower)
+            card = take_from_stock(state, rules, orders, events)
+            if card < 0:
+                state.bus_end = STOCK_OUT
+                return card == NO_CARD
+            is_right = ((lower if answer else higher) >> np.uint64(card)) & ONE
+            note(events, rec.BUS_ANSWER, step, answer, card, np.int64(is_right), 0)
+            if not is_right:
+                break
+            last = card
+            step += 1
+        if step == rules.straight_length:
+            state.bus_end = SUCCESS
+            return True
+        if not fail(state, rules, events, step):
+            return True
+
+
+@compiled
+def ride_questions(state: Any, rules: Any, orders: Any, events: Any) -> bool:
+    """Ride the questions bus: the four questions of phase 1 on cards of the stock, all right in one attempt."""
+    seat = state.driver
+    policy = rules.guess[seat]
+    first = second = third = 0
+    while True:
+        if not begin_attempt(state, rules, orders, events):
+            return False
+        step = 0
+        while step < 4:
+            if step == 0:
+                answer, fits = ask_colour(state, seat, policy, state.running, state.seen)
+            elif step == 1:
+                answer, fits = ask_higher(state, rules, seat, policy, state.running, state.seen, first)
+            elif step == 2:
+                answer, fits = ask_inside(state, rules, seat, policy, state.running, state.seen, first, second)
+            else:
+                answer, fits = ask_fourth(state, rules, seat, policy, state.running, state.seen, first, second, third)
+            card = take_from_stock(state, rules, orders, events)
+            if card < 0:
+                state.bus_end = STOCK_OUT
+                return card == NO_CARD
+            if step == 0:
+                state.bus_attempts += 1
+                note(events, rec.ATTEMPT, state.bus_attempts, 0, 0, 0, 0)
+            is_right = (fits >> np.uint64(card)) & ONE  # a free tie is not right: a failure
+            note(events, rec.BUS_ANSWER, step, answer, card, np.int64(is_right), 0)
+            if not is_right:
+                break
+            if step == 0:
+                first = card
+            elif step == 1:
+                second = card
+            else:
+                third = card
+            step += 1
+        if step == 4:
+            state.bus_end = SUCCESS
+            return True
+        if not fail(state, rules, events, step):
+            return True
+
+
+@compiled
+def ride(state: Any, rules: Any, orders: Any, events: Any) -> bool:
+    """Phase 3: ride the bus, if there is a driver and a bus; False if an explicit deal lacks a deck."""
+    begin_ride(state)
+    finished = True
+    if state.driver >= 0:
+        if rules.bus == DIAMOND:
+            if orders is None and events is None and not rules.reshuffles and not rules.fresh:
+                ride_diamond(state, rules)
+            else:
+                finished = ride_diamond_by_places(state, rules, orders, events)
+        elif rules.bus == STRAIGHT:
+            finished = ride_straight(state, rules, orders, events)
+        elif rules.bus == QUESTIONS:
+            finished = ride_questions(state, rules, orders, events)
+        state.points[state.driver] += state.bus_penalty
+    note(events, rec.END, state.bus_end, 0, 0, 0, 0)
+    return finished
+
+
+DIAMOND, STRAIGHT, QUESTIONS = int(Bus.DIAMOND), int(Bus.STRAIGHT), int(Bus.QUESTIONS)

@@ -1,0 +1,80 @@
+"""The columns a game writes: each with its range, its categories and its description.
+
+A kernel writes every column as a whole number; `Column` says what the numbers mean. The registry of a game's columns is
+the schema of its Parquet files, the documentation of them, and what results are checked against.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Shares are handed over as multiples of 1/840: 840 is divisible by each number of winners from 1 to 8.
+SHARE_UNIT = 840
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One column of results.
+
+    Attributes
+    ----------
+    name
+        The rule book's name; per-seat columns end in ``_0``, ``_1``, …
+    description
+        What the number is, in one line.
+    low, high
+        The range the values lie in under the rules at hand; it decides the integer type on disk.
+    categories
+        For a category column its values; the kernel writes the index.
+    share
+        True for a fraction of a win: the kernel writes it in units of 1/840.
+    """
+
+    name: str
+    description: str
+    low: int = 0
+    high: int = 0
+    categories: tuple[str, ...] = ()
+    share: bool = False
+
+    @property
+    def storage(self) -> np.dtype[Any]:
+        """Return the smallest numpy type that holds the column: an integer (category indices too) or, for shares, float64."""
+        import numpy as np
+
+        if self.share:
+            return np.dtype(np.float64)
+        if self.categories:
+            return np.dtype(np.int8)
+        types = ("u1", "u2", "u4", "u8") if self.low >= 0 else ("i1", "i2", "i4", "i8")
+        for name in types:
+            info = np.iinfo(name)
+            if info.min <= self.low and self.high <= info.max:
+                return np.dtype(name)
+        raise ValueError(f"column {self.name}: no integer type holds {self.low} to {self.high}")
+
+    def decode(self, raw: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the kernel's numbers in the type of storage (categories stay indices).
+
+        Parameters
+        ----------
+        raw : int64, shape (n,)
+        """
+        if self.share:
+            return raw / SHARE_UNIT  # type: ignore[no-any-return]
+        return raw.astype(self.storage)
+
+    def value(self, raw: int) -> Any:
+        """Return one value as JSON has it."""
+        if self.share:
+            return int(raw) / SHARE_UNIT
+        return self.categories[int(raw)] if self.categories else int(raw)
+
+
+def per_seat(name: str, description: str, players: int, **rest: Any) -> list[Column]:
+    """Return the columns ``name_0 …``, one for each seat; ``{seat}`` in the description is its number."""
+    return [Column(f"{name}_{seat}", description.format(seat=seat), **rest) for seat in range(players)]

@@ -1,0 +1,255 @@
+"""Counter-based random streams: every number is a function of (seed, game, purpose).
+
+A stream's block ``b`` of four 64-bit words is Philox4x64-10 [1]_ with key ``(seed, 0)`` and counter
+``(b, game, purpose, 0)``. One purpose serves one shuffle or one seat's policy, so a policy that draws more never moves a
+later shuffle, and two rule sets see the same cards for the same purpose (common random numbers).
+
+Shuffles are lazy: cards of an order are decided as they are revealed, eight to a random word. A word ``x`` and the
+bounds ``m1 … m8`` of eight Fisher-Yates steps give eight exactly uniform numbers by repeated 128-bit products, the
+high half being the number and the low half the next ``x``; the batch is thrown away when the last low half is below
+``2**64 mod (m1 … m8)`` [2]_. That takes 7 words for 52 cards where one 32-bit number a step takes 26.
+
+Single numbers below ``m`` come from 32-bit halves of a word, low half first, by Lemire's method with rejection [3]_.
+Integers only, so every platform agrees.
+
+References
+----------
+.. [1] Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+.. [2] Brackett-Rozinsky, Lemire, "Batched ranged random integer generation", Software: Practice and Experience, 2024.
+.. [3] Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from sim.jit import compiled, inlined
+
+SCHEME = "philox4x64-10/v1"
+
+# Kinds of purposes; a purpose is (kind << 32) | number.
+DEAL = 0
+RESHUFFLE = 1
+POLICY = 2
+LATER_ORDER = 3
+
+MAX_SEED = 2**64 - 1
+
+DECK_SIZE = 52
+DRAWS_PER_WORD = 8
+N_BATCHES = 7  # 8 + 8 + 8 + 8 + 8 + 8 + 3 draws; the last card needs none
+
+
+def _thresholds() -> tuple[int, ...]:
+    """Return ``2**64 mod B`` for the product B of each batch's bounds."""
+    bounds = [DECK_SIZE - draw for draw in range(DECK_SIZE - 1)]
+    batches = [bounds[start : start + DRAWS_PER_WORD] for start in range(0, len(bounds), DRAWS_PER_WORD)]
+    return tuple(2**64 % math.prod(batch) for batch in batches)
+
+
+THRESHOLDS = np.array(_thresholds(), dtype=np.uint64)
+
+# One random stream: its name, its current block of words, and how much of the block is used up (in words by a shuffle,
+# in half-words by single draws).
+STREAM_DTYPE = np.dtype(
+    [
+        ("seed", np.uint64),
+        ("game", np.uint64),
+        ("purpose", np.uint64),
+        ("block", np.uint64),
+        ("words", np.uint64, (4,)),
+        ("n_used", np.int64),
+    ],
+    align=True,
+)
+
+# A shuffled order of 52 cards: the first `n_revealed` are decided.
+ORDER_DTYPE = np.dtype([("stream", STREAM_DTYPE), ("n_revealed", np.int64), ("cards", np.uint8, (56,))], align=True)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_wide(typing_context: Any, a: Any, b: Any) -> Any:
+    """Return the high and the low 64 bits of the product of two uint64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = context.get_value_type(types.uint64).__class__(128)
+        product = builder.mul(builder.zext(arguments[0], wide), builder.zext(arguments[1], wide))
+        word = context.get_value_type(types.uint64)
+        high = builder.trunc(builder.lshr(product, wide(64)), word)
+        low = builder.trunc(product, word)
+        return cgutils.pack_array(builder, [high, low])
+
+    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def count_ones(typing_context: Any, word: Any) -> Any:
+    """Return the number of set bits of a uint64 as int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_one(typing_context: Any, word: Any) -> Any:
+    """Return the place (0–63) of the lowest set bit of a uint64 as int64; 64 for zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir
+
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+_MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
+_MULTIPLIER_1 = np.uint64(0xCA5A826395121157)
+_WEYL_0 = np.uint64(0x9E3779B97F4A7C15)
+_WEYL_1 = np.uint64(0xBB67AE8584CAA73B)
+
+
+@inlined
+def philox(seed: int, block: int, game: int, purpose: int) -> tuple[int, int, int, int]:
+    """Return one block of four uint64 words."""
+    key_0, key_1 = np.uint64(seed), np.uint64(0)
+    x0, x1, x2, x3 = np.uint64(block), np.uint64(game), np.uint64(purpose), np.uint64(0)
+    for _ in range(10):
+        high_0, low_0 = multiply_wide(_MULTIPLIER_0, x0)
+        high_1, low_1 = multiply_wide(_MULTIPLIER_1, x2)
+        x0, x1, x2, x3 = high_1 ^ x1 ^ key_0, low_1, high_0 ^ x3 ^ key_1, low_0
+        key_0 += _WEYL_0
+        key_1 += _WEYL_1
+    return x0, x1, x2, x3
+
+
+@compiled
+def refill(stream: Any) -> None:
+    """Put the stream's next block into its words."""
+    w0, w1, w2, w3 = philox(stream.seed, stream.block, stream.game, stream.purpose)
+    words = stream.words
+    words[0] = w0
+    words[1] = w1
+    words[2] = w2
+    words[3] = w3
+    stream.block += np.uint64(1)
+    stream.n_used = 0
+
+
+@inlined
+def start_stream(stream: Any, seed: int, game: int, kind: int, number: int) -> None:
+    """Begin the stream of (seed, game, purpose); no word is made yet."""
+    stream.seed = seed
+    stream.game = game
+    stream.purpose = (np.uint64(kind) << np.uint64(32)) | np.uint64(number)
+    stream.block = 0
+    stream.n_used = 8
+
+
+@compiled
+def draw_below(stream: Any, bound: int) -> int:
+    """Return a uniform number below `bound` (1 to 2**32 - 1) from the stream's next 32 bits."""
+    m = np.uint64(bound)
+    low_half = np.uint64(0xFFFFFFFF)
+    while True:
+        if stream.n_used >= 8:
+            refill(stream)
+        word = stream.words[np.uint64(stream.n_used >> 1)]
+        x = (word >> np.uint64(32)) if stream.n_used & 1 else (word & low_half)
+        stream.n_used += 1
+        product = x * m
+        rest = product & low_half
+        if rest >= m or rest >= np.uint64(0x100000000) % m:
+            return np.int64(product >> np.uint64(32))
+
+
+@compiled
+def start_order(order: Any, seed: int, game: int, kind: int, number: int) -> None:
+    """Begin a freshly shuffled order of the 52 cards; its first four words are made at once."""
+    start_stream(order.stream, seed, game, kind, number)
+    cards = order.cards
+    for i in range(DECK_SIZE):
+        cards[i] = i
+    order.n_revealed = 0
+    refill(order.stream)
+
+
+@inlined
+def _next_word(stream: Any) -> int:
+    if stream.n_used >= 4:
+        refill(stream)
+    word = stream.words[np.uint64(stream.n_used)]
+    stream.n_used += 1
+    return word
+
+
+@compiled
+def reveal(order: Any) -> None:
+    """Decide the next eight cards of `order` (the last batch decides four)."""
+    first = np.uint64(order.n_revealed)
+    cards = order.cards
+    if first < np.uint64(48):
+        m = np.uint64(DECK_SIZE) - first
+        threshold = THRESHOLDS[first >> np.uint64(3)]
+        while True:
+            j0, x = multiply_wide(_next_word(order.stream), m)
+            j1, x = multiply_wide(x, m - np.uint64(1))
+            j2, x = multiply_wide(x, m - np.uint64(2))
+            j3, x = multiply_wide(x, m - np.uint64(3))
+            j4, x = multiply_wide(x, m - np.uint64(4))
+            j5, x = multiply_wide(x, m - np.uint64(5))
+            j6, x = multiply_wide(x, m - np.uint64(6))
+            j7, x = multiply_wide(x, m - np.uint64(7))
+            if x >= threshold:
+                break
+        _exchange(cards, first, j0)
+        _exchange(cards, first + np.uint64(1), j1)
+        _exchange(cards, first + np.uint64(2), j2)
+        _exchange(cards, first + np.uint64(3), j3)
+        _exchange(cards, first + np.uint64(4), j4)
+        _exchange(cards, first + np.uint64(5), j5)
+        _exchange(cards, first + np.uint64(6), j6)
+        _exchange(cards, first + np.uint64(7), j7)
+        order.n_revealed += DRAWS_PER_WORD
+    else:
+        while True:
+            j0, x = multiply_wide(_next_word(order.stream), np.uint64(4))
+            j1, x = multiply_wide(x, np.uint64(3))
+            j2, x = multiply_wide(x, np.uint64(2))
+            if x >= THRESHOLDS[6]:
+                break
+        _exchange(cards, np.uint64(48), j0)
+        _exchange(cards, np.uint64(49), j1)
+        _exchange(cards, np.uint64(50), j2)
+        order.n_revealed = DECK_SIZE
+
+
+@inlined
+def _exchange(cards: Any, i: int, offset: int) -> None:
+    j = i + offset
+    card = cards[i]
+    cards[i] = cards[j]
+    cards[j] = card
+
+
+@inlined
+def card_at(order: Any, i: int) -> int:
+    """Return card number `i` (0–51) of `order`, revealing up to it."""
+    while order.n_revealed <= i:
+        reveal(order)
+    return np.int64(order.cards[np.uint64(i)])
+
+
+@compiled
+def shuffle(order: Any, seed: int, game: int, kind: int, number: int) -> None:
+    """Shuffle all 52 cards at once."""
+    start_order(order, seed, game, kind, number)
+    while order.n_revealed < DECK_SIZE:
+        reveal(order)
