@@ -1,0 +1,54 @@
+"""From rows to answers: tables in, tables out.
+
+Nothing here knows the games: `analysis` reads results through their file format only, and anybody's Parquet as well.
+Names are imported when they are first used, because a command that needs none of them must start at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from analysis.intervals import Interval, clopper_pearson, mean, rate, wilson
+    from analysis.load import LoadError, Rows, open_rows
+    from analysis.summary import Counts, Summary, summarise
+
+_HOME = {
+    "Interval": "intervals",
+    "clopper_pearson": "intervals",
+    "mean": "intervals",
+    "rate": "intervals",
+    "wilson": "intervals",
+    "LoadError": "load",
+    "Rows": "load",
+    "open_rows": "load",
+    "Counts": "summary",
+    "Summary": "summary",
+    "summarise": "summary",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'analysis' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"analysis.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME)
+
+
+__all__ = [
+    "Counts",
+    "Interval",
+    "LoadError",
+    "Rows",
+    "Summary",
+    "clopper_pearson",
+    "mean",
+    "open_rows",
+    "rate",
+    "summarise",
+    "wilson",
+]

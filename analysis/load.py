@@ -25,8 +25,9 @@ INDEX = "game"
 BATCH_ROWS = 131_072
 
 _ENDINGS = (".parquet", ".parq", ".pq")
+_FORMAT = 1
 # What decides a run's rows; parts that differ here are of different runs.
-_IDENTITY = ("game", "rules_version", "rules", "policies", "seed", "random_scheme")
+_IDENTITY = ("game", "rules_version", "rules", "policies", "seed", "random_scheme", "kernel_hash")
 
 
 class LoadError(ValueError):
@@ -156,7 +157,7 @@ class Rows:
         self.check(columns)
         for part in self.parts:
             try:
-                with pq.ParquetFile(part) as file:
+                with pq.ParquetFile(part, page_checksum_verification=True) as file:
                     yield from file.iter_batches(batch_size=batch_rows, columns=columns)
             except (OSError, pa.ArrowException) as error:
                 raise _unreadable(part, error) from error
@@ -264,7 +265,7 @@ def _read_footers(
                 own, n_own = file.schema_arrow, file.metadata.num_rows
         except (OSError, pa.ArrowException) as error:
             raise _unreadable(part, error) from error
-        provenance = _provenance(own)
+        provenance = provenance_of(own)
         if schema is None:
             schema, first = own, provenance
         else:
@@ -302,11 +303,12 @@ def _short(value: Any) -> str:
 
 
 def _identity(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what decides the rows: a document's specification and its kernels' hash."""
     spec = document.get("spec")
-    return spec if isinstance(spec, Mapping) else document
+    return {**document, **spec} if isinstance(spec, Mapping) else document
 
 
-def _provenance(schema: pa.Schema) -> Mapping[str, Any]:
+def provenance_of(schema: pa.Schema) -> Mapping[str, Any]:
     """Return the run's document in a footer: the entry that is a JSON object with a specification; else nothing."""
     for key, value in (schema.metadata or {}).items():
         if key in (b"pandas", b"ARROW:schema") or not value.lstrip().startswith(b"{"):
@@ -332,6 +334,8 @@ def _read_document(path: Path) -> Mapping[str, Any] | None:
         raise LoadError(f"{path} is damaged: {error}") from error
     if not isinstance(document, dict):
         raise LoadError(f"{path} is damaged: it is not a JSON object")
+    if isinstance(document.get("format"), int) and document["format"] > _FORMAT:
+        raise LoadError(f"{path} has format {document['format']}; this version of fairdeal knows format {_FORMAT}")
     return document
 
 

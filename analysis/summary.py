@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis.intervals import CONFIDENCE, Interval, fraction, mean, rate
-from analysis.load import INDEX, ColumnNote, LoadError, Rows, Run, open_rows, to_numpy
-from analysis.tally import Array, Moments, Tally
+from analysis.load import INDEX, ColumnNote, LoadError, Rows, Run, open_rows, provenance_of, to_numpy
+from analysis.tally import Array, Moments, Tally, count_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -240,7 +240,8 @@ def summarise(
     Parameters
     ----------
     source
-        A results folder, a Parquet file or folder, what `open_rows` returned, or a table in memory.
+        A results folder, a Parquet file or folder, what `open_rows` returned, or a table in memory (an Arrow table may
+        carry a part's provenance in its metadata).
     confidence
         Of every interval, 0-1.
 
@@ -262,7 +263,7 @@ def summarise(
         import pyarrow as pa
 
         table = source if isinstance(source, pa.Table) else pa.Table.from_pandas(source, preserve_index=False)
-        counts = Counts(table.schema, Run())
+        counts = Counts(table.schema, Run.read(provenance_of(table.schema)))
         for batch in table.to_batches():
             counts.add(batch)
     return counts.summary(confidence)
@@ -327,18 +328,19 @@ class Counts:
         self.games += batch.num_rows
         undecided = np.zeros(batch.num_rows, bool)
         for name in self.categories:
-            codes, values = _coded(batch.column(name))
-            if self._no_verdict.get(name) in values:
-                undecided |= codes == values.index(self._no_verdict[name])
-            counts = np.bincount(codes + 1, minlength=len(values) + 1)[1:].tolist()
-            self._enter(name, dict(zip(values, counts, strict=True)))
-        self.undecided += int(np.count_nonzero(undecided))
-        some = bool(undecided.any())
+            codes, words = _coded(batch.column(name))
+            counts = count_values(codes)
+            self._enter(name, {word: counts.get(code, 0) for code, word in enumerate(words)})
+            if self._no_verdict.get(name) in words:
+                undecided |= codes == words.index(self._no_verdict[name])
+        where = np.flatnonzero(undecided)
+        self.undecided += len(where)
         for name in self.numbers:
             values, valid = to_numpy(batch.column(name))
             self._count(self._all[name], name, values if valid is None else values[valid])
-            if some:
-                self._count(self._of_undecided[name], name, values[undecided if valid is None else undecided & valid])
+            if len(where):
+                of_undecided = values[where] if valid is None else values[where[valid[where]]]
+                self._count(self._of_undecided[name], name, of_undecided)
 
     def merge(self, other: Counts) -> None:
         """Add the counts of other rows with the same columns."""
@@ -426,9 +428,8 @@ def _coded(column: pa.Array) -> tuple[Array, list[str]]:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     codes, valid = to_numpy(column.indices)
-    codes = codes.astype(np.intp)
     if valid is not None:
-        codes[~valid] = -1
+        codes = np.where(valid, codes, -1).astype(np.int64)
     return codes, [str(value.as_py()) for value in column.dictionary]
 
 
@@ -443,4 +444,4 @@ def _named(shares: Mapping[Any, Interval]) -> dict[str, dict[str, Any]]:
     }
 
 
-__all__: Iterable[str] = ["Bounds", "Category", "Counts", "Number", "Summary", "summarise"]
+__all__ = ["Bounds", "Category", "Counts", "Number", "Summary", "summarise"]

@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 # A finite float is m × 2^(e - 53) with a whole m of 53 bits and e ≥ -1073: in units of 2^-SCALE it is a whole number.
 _SCALE = 1073 + 53
-_FEW_VALUES = 16
+_FEW_VALUES = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,10 +125,15 @@ class Tally:
         self._high = max((bound for bound in (self._high, high) if bound is not None), default=None)
 
     def _count(self, values: Array) -> dict[float, int]:
-        """Return how often each value occurs in a batch."""
-        if values.dtype.kind == "f":
-            return _float_counts(values, list(self._counts or ()))
-        return _narrow_counts(values) if values.dtype.itemsize <= 2 else _wide_counts(values)
+        """Return how often each value occurs in a batch: first those seen before, if few, then any others."""
+        known = self._counts or {}
+        found: dict[float, int] = {}
+        if len(known) <= _FEW_VALUES:
+            found = {value: int(np.count_nonzero(values == value)) for value in known}
+            found = {value: count for value, count in found.items() if count}
+            if sum(found.values()) == len(values):
+                return found
+        return count_values(values)
 
     def _enter(self, found: Mapping[float, int]) -> None:
         """Add counts; with too many values, turn to sums."""
@@ -175,44 +180,40 @@ def _finite(values: Array) -> Array:
     return np.asarray(values[finite])
 
 
-def _float_counts(values: Array, known: list[float]) -> dict[float, int]:
-    """Count floats: first those seen before (win shares are a handful of values), then sort the rest."""
-    found: dict[float, int] = {}
-    rest = values
-    if len(known) <= _FEW_VALUES:
-        found = {value: int(np.count_nonzero(values == value)) for value in known}
-        found = {value: count for value, count in found.items() if count}
-        if sum(found.values()) == len(values):
-            return found
-        rest = values[~np.isin(values, list(found))]
-    distinct, counts = np.unique(rest + 0.0, return_counts=True)  # + 0.0 makes -0.0 a 0.0
-    return found | dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-
-
 def _whole(value: float) -> int:
     """Return a number in units of 2^-_SCALE."""
     numerator, denominator = value.as_integer_ratio()
     return numerator << _SCALE + 1 - denominator.bit_length()
 
 
+def count_values(values: Array) -> dict[float, int]:
+    """Return how often each value occurs in an array of whole numbers, or of floats without nan."""
+    if values.dtype.kind != "f" and values.dtype.itemsize <= 2:
+        return _narrow_counts(values)
+    if values.dtype.kind != "f" and len(values):
+        low = int(values.min())
+        if int(values.max()) - low < MOST_VALUES:
+            counts = np.bincount((values - values.dtype.type(low)).astype(np.intp))
+            found = np.flatnonzero(counts)
+            return {low + step: count for step, count in zip(found.tolist(), counts[found].tolist(), strict=True)}
+    # Adding 0.0 makes -0.0 a 0.0 (and changes no other number).
+    distinct, counts = np.unique(values + values.dtype.type(0), return_counts=True)
+    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
+
+
 def _narrow_counts(values: Array) -> dict[float, int]:
-    """Count whole numbers of 8 or 16 bits."""
-    bits = 8 * values.dtype.itemsize
-    counts = np.bincount(values.view(f"u{values.dtype.itemsize}"), minlength=2**bits)
+    """Count whole numbers of 8 or 16 bits; those of 8 in pairs, which halves the time."""
+    if values.dtype.itemsize == 1:
+        even = len(values) // 2 * 2
+        pairs = np.bincount(np.ascontiguousarray(values[:even]).view(np.uint16), minlength=2**16).reshape(256, 256)
+        counts = pairs.sum(axis=0) + pairs.sum(axis=1)
+        if len(values) > even:
+            counts[values[even:].view(np.uint8)] += 1
+    else:
+        counts = np.bincount(values.view(np.uint16), minlength=2**16)
     found = np.flatnonzero(counts)
     numbers = found.astype(f"u{values.dtype.itemsize}").view(values.dtype)
     return dict(zip(numbers.tolist(), counts[found].tolist(), strict=True))
-
-
-def _wide_counts(values: Array) -> dict[float, int]:
-    """Count whole numbers of 32 or 64 bits."""
-    low = int(values.min())
-    if int(values.max()) - low < MOST_VALUES:
-        counts = np.bincount((values - values.dtype.type(low)).astype(np.intp))
-        found = np.flatnonzero(counts)
-        return {low + step: count for step, count in zip(found.tolist(), counts[found].tolist(), strict=True)}
-    distinct, counts = np.unique(values, return_counts=True)
-    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
 
 def _integer_sums(values: Array) -> tuple[int, int]:

@@ -1,0 +1,64 @@
+"""Plays card games, millions at a time; knows nothing of tables, plots, or the command line.
+
+Nothing heavy is imported before it is used: ``import sim`` loads neither numpy nor numba nor pyarrow.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sim.api import Prepared, Results, prepare, run
+    from sim.game import Game, Spec
+    from sim.games import GAMES, get_game
+    from sim.rules import RuleError
+    from sim.store import RefusedError, StoreError, check, default_folder, iter_parts, read_manifest
+
+_HOMES = {
+    "GAMES": "sim.games",
+    "Game": "sim.game",
+    "Prepared": "sim.api",
+    "RefusedError": "sim.store",
+    "Results": "sim.api",
+    "RuleError": "sim.rules",
+    "Spec": "sim.game",
+    "StoreError": "sim.store",
+    "check": "sim.store",
+    "default_folder": "sim.store",
+    "get_game": "sim.games",
+    "iter_parts": "sim.store",
+    "prepare": "sim.api",
+    "read_manifest": "sim.store",
+    "run": "sim.api",
+}
+
+__all__ = [
+    "GAMES",
+    "Game",
+    "Prepared",
+    "RefusedError",
+    "Results",
+    "RuleError",
+    "Spec",
+    "StoreError",
+    "check",
+    "default_folder",
+    "get_game",
+    "iter_parts",
+    "prepare",
+    "read_manifest",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sim' has no attribute '{name}'")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__

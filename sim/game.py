@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import importlib
 import json
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -82,25 +83,22 @@ class Deal:
 class Kernel(Protocol):
     """What a game's kernel module offers."""
 
-    def fold(self, rules: Any, policies: Mapping[str, Sequence[str]]) -> np.ndarray[Any, Any]:
-        """Return the kernel's record (shape (1,)) of a rule set and the seats' policies."""
+    def fold(self, rules: Any, policies: Mapping[str, Sequence[str]]) -> Any:
+        """Return a rule set and the seats' policies as the kernel reads them."""
 
-    def new_state(self) -> np.ndarray[Any, Any]:
-        """Return scratch for one thread: an array of shape (1,) of the game's record."""
+    def new_scratch(self) -> Any:
+        """Return what one thread needs to play."""
 
-    def play_block(self, state: Any, rules: Any, seed: int, first: int, out: np.ndarray[Any, Any]) -> None:
-        """Play the games first, first + 1, … and write each as a column of `out`, int64 of shape (n_columns, n_games)."""
+    def play_block(self, scratch: Any, rules: Any, seed: int, first: int, out: np.ndarray[Any, Any], n_games: int) -> None:
+        """Play the games first, first + 1, … into the columns of `out`, C-contiguous int64 of shape (n_columns, >= n_games)."""
 
     def play_deal(
-        self, state: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any], out: np.ndarray[Any, Any]
+        self, scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any], out: np.ndarray[Any, Any]
     ) -> bool:
         """Play one explicit deal into `out`, int64 of shape (n_columns, 1); False if it needed a deck more than `orders` holds.
 
-        `orders` is uint8 of shape (n_decks, n_cards).
+        `orders` is uint8 of shape (n_decks, n_cards), cards as `sim.cards` numbers them.
         """
-
-    def read_deal(self, text: str, rules: Any) -> tuple[tuple[int, ...], ...]:
-        """Return the decks written on a line of a deals file; `CardError` says what is wrong with them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +116,7 @@ class Game:
     diagnose
         Sentences about a degenerate rule set, from rules, policies and what `analysis` counted (see `Findings`).
     package
-        The game's package; its modules ``kernel`` and ``tell`` are imported when needed.
+        The game's package; its modules ``kernel``, ``deals`` and ``tell`` are imported when needed.
     """
 
     name: str
@@ -226,7 +224,15 @@ class Player:
         self.spec = spec
         self.columns = spec.columns
         self.kernel = spec.game.kernel()
-        self._rules = self.kernel.fold(spec.rules, spec.policies)[0]
+        self._rules = self.kernel.fold(spec.rules, spec.policies)
+        self._own = threading.local()
+
+    @property
+    def scratch(self) -> Any:
+        """Return the calling thread's scratch."""
+        if not hasattr(self._own, "scratch"):
+            self._own.scratch = self.kernel.new_scratch()
+        return self._own.scratch
 
     def play(self, first: int, n_games: int) -> np.ndarray[Any, Any]:
         """Return the games first … first + n_games - 1 as int64 of shape (n_columns, n_games), one game a column."""
@@ -234,19 +240,16 @@ class Player:
 
         # An odd number of cache lines between rows: 26 rows a power of two apart would share one cache set.
         padded = np.empty((len(self.columns), n_games + 24 - n_games % 8), np.int64)
-        out = padded[:, :n_games]
-        self.kernel.play_block(self.kernel.new_state()[0], self._rules, np.uint64(self.spec.seed), np.uint64(first), out)
-        return out
+        self.kernel.play_block(self.scratch, self._rules, self.spec.seed, first, padded, n_games)
+        return padded[:, :n_games]
 
     def play_deal(self, deal: Deal) -> np.ndarray[Any, Any] | None:
         """Return the row of an explicit deal, int64 of shape (n_columns,); None if it needed one more deck."""
         import numpy as np
 
-        orders = np.array(deal.orders, np.uint8)
         out = np.zeros((len(self.columns), 1), np.int64)
-        finished = self.kernel.play_deal(
-            self.kernel.new_state()[0], self._rules, np.uint64(self.spec.seed), np.uint64(deal.line), orders, out
-        )
+        orders = np.array(deal.orders, np.uint8)
+        finished = self.kernel.play_deal(self.scratch, self._rules, self.spec.seed, deal.line, orders, out)
         return out[:, 0] if finished else None
 
 

@@ -25,6 +25,7 @@ import math
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -103,8 +104,6 @@ def lowest_one(typing_context: Any, word: Any) -> Any:
     """Return the place (0–63) of the lowest set bit of a uint64 as int64; 64 for zero."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        from llvmlite import ir
-
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), generate
@@ -172,13 +171,28 @@ def draw_below(stream: Any, bound: int) -> int:
 
 @compiled
 def start_order(order: Any, seed: int, game: int, kind: int, number: int) -> None:
-    """Begin a freshly shuffled order of the 52 cards; its first four words are made at once."""
-    start_stream(order.stream, seed, game, kind, number)
+    """Begin a freshly shuffled order of the 52 cards; its first 32 cards, one block of words, are decided at once."""
+    stream = order.stream
+    start_stream(stream, seed, game, kind, number)
+    refill(stream)
+    words = stream.words
+    a = _eight(words[0], 52)
+    b = _eight(words[1], 44)
+    c = _eight(words[2], 36)
+    d = _eight(words[3], 28)
     cards = order.cards
     for i in range(DECK_SIZE):
         cards[i] = i
     order.n_revealed = 0
-    refill(order.stream)
+    if (a[8] < THRESHOLDS[0]) | (b[8] < THRESHOLDS[1]) | (c[8] < THRESHOLDS[2]) | (d[8] < THRESHOLDS[3]):
+        stream.n_used = 0
+        return  # once in 500,000 orders: `reveal` takes it word by word
+    _exchange_eight(cards, 0, a)
+    _exchange_eight(cards, 8, b)
+    _exchange_eight(cards, 16, c)
+    _exchange_eight(cards, 24, d)
+    order.n_revealed = 32
+    stream.n_used = 4
 
 
 @inlined
@@ -190,45 +204,19 @@ def _next_word(stream: Any) -> int:
     return word
 
 
-@compiled
-def reveal(order: Any) -> None:
-    """Decide the next eight cards of `order` (the last batch decides four)."""
-    first = np.uint64(order.n_revealed)
-    cards = order.cards
-    if first < np.uint64(48):
-        m = np.uint64(DECK_SIZE) - first
-        threshold = THRESHOLDS[first >> np.uint64(3)]
-        while True:
-            j0, x = multiply_wide(_next_word(order.stream), m)
-            j1, x = multiply_wide(x, m - np.uint64(1))
-            j2, x = multiply_wide(x, m - np.uint64(2))
-            j3, x = multiply_wide(x, m - np.uint64(3))
-            j4, x = multiply_wide(x, m - np.uint64(4))
-            j5, x = multiply_wide(x, m - np.uint64(5))
-            j6, x = multiply_wide(x, m - np.uint64(6))
-            j7, x = multiply_wide(x, m - np.uint64(7))
-            if x >= threshold:
-                break
-        _exchange(cards, first, j0)
-        _exchange(cards, first + np.uint64(1), j1)
-        _exchange(cards, first + np.uint64(2), j2)
-        _exchange(cards, first + np.uint64(3), j3)
-        _exchange(cards, first + np.uint64(4), j4)
-        _exchange(cards, first + np.uint64(5), j5)
-        _exchange(cards, first + np.uint64(6), j6)
-        _exchange(cards, first + np.uint64(7), j7)
-        order.n_revealed += DRAWS_PER_WORD
-    else:
-        while True:
-            j0, x = multiply_wide(_next_word(order.stream), np.uint64(4))
-            j1, x = multiply_wide(x, np.uint64(3))
-            j2, x = multiply_wide(x, np.uint64(2))
-            if x >= THRESHOLDS[6]:
-                break
-        _exchange(cards, np.uint64(48), j0)
-        _exchange(cards, np.uint64(49), j1)
-        _exchange(cards, np.uint64(50), j2)
-        order.n_revealed = DECK_SIZE
+@inlined
+def _eight(word: int, bound: int) -> tuple[int, int, int, int, int, int, int, int, int]:
+    """Return eight numbers below bound, bound - 1, … and the low half that decides whether they count."""
+    m = np.uint64(bound)
+    j0, x = multiply_wide(word, m)
+    j1, x = multiply_wide(x, m - np.uint64(1))
+    j2, x = multiply_wide(x, m - np.uint64(2))
+    j3, x = multiply_wide(x, m - np.uint64(3))
+    j4, x = multiply_wide(x, m - np.uint64(4))
+    j5, x = multiply_wide(x, m - np.uint64(5))
+    j6, x = multiply_wide(x, m - np.uint64(6))
+    j7, x = multiply_wide(x, m - np.uint64(7))
+    return j0, j1, j2, j3, j4, j5, j6, j7, x
 
 
 @inlined
@@ -240,16 +228,66 @@ def _exchange(cards: Any, i: int, offset: int) -> None:
 
 
 @inlined
-def card_at(order: Any, i: int) -> int:
-    """Return card number `i` (0–51) of `order`, revealing up to it."""
-    while order.n_revealed <= i:
+def _exchange_eight(cards: Any, first: int, offsets: Any) -> None:
+    i = np.uint64(first)
+    _exchange(cards, i, offsets[0])
+    _exchange(cards, i + np.uint64(1), offsets[1])
+    _exchange(cards, i + np.uint64(2), offsets[2])
+    _exchange(cards, i + np.uint64(3), offsets[3])
+    _exchange(cards, i + np.uint64(4), offsets[4])
+    _exchange(cards, i + np.uint64(5), offsets[5])
+    _exchange(cards, i + np.uint64(6), offsets[6])
+    _exchange(cards, i + np.uint64(7), offsets[7])
+
+
+@compiled
+def reveal(order: Any) -> None:
+    """Decide the next eight cards of `order` (the last batch decides four)."""
+    first = order.n_revealed
+    if first < 48:
+        threshold = THRESHOLDS[np.uint64(first >> 3)]
+        while True:
+            drawn = _eight(_next_word(order.stream), DECK_SIZE - first)
+            if drawn[8] >= threshold:
+                break
+        _exchange_eight(order.cards, first, drawn)
+        order.n_revealed = first + DRAWS_PER_WORD
+    else:
+        while True:
+            j0, x = multiply_wide(_next_word(order.stream), np.uint64(4))
+            j1, x = multiply_wide(x, np.uint64(3))
+            j2, x = multiply_wide(x, np.uint64(2))
+            if x >= THRESHOLDS[6]:
+                break
+        _exchange(order.cards, np.uint64(48), j0)
+        _exchange(order.cards, np.uint64(49), j1)
+        _exchange(order.cards, np.uint64(50), j2)
+        order.n_revealed = DECK_SIZE
+
+
+@compiled
+def reveal_to(order: Any, n_cards: int) -> None:
+    """Decide at least the first `n_cards` cards of `order`."""
+    while order.n_revealed < n_cards:
         reveal(order)
+
+
+@inlined
+def known_card(order: Any, i: int) -> int:
+    """Return card number `i` of `order`, which has been decided."""
     return np.int64(order.cards[np.uint64(i)])
+
+
+@inlined
+def card_at(order: Any, i: int) -> int:
+    """Return card number `i` (0–51) of `order`, deciding up to it."""
+    if order.n_revealed <= i:
+        reveal_to(order, i + 1)
+    return known_card(order, i)
 
 
 @compiled
 def shuffle(order: Any, seed: int, game: int, kind: int, number: int) -> None:
     """Shuffle all 52 cards at once."""
     start_order(order, seed, game, kind, number)
-    while order.n_revealed < DECK_SIZE:
-        reveal(order)
+    reveal_to(order, DECK_SIZE)

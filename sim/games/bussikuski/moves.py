@@ -14,8 +14,9 @@ import numpy as np
 
 from sim.cards import DECK_SIZE, RANKS
 from sim.games.bussikuski import record as rec
-from sim.games.bussikuski.policies import answer_suit, answer_two, give, known_cards
-from sim.games.bussikuski.record import HIDDEN, N_RANKS
+from sim.games.bussikuski.lanes import give_side_by_side
+from sim.games.bussikuski.policies import answer_suit, answer_two, draw_answer, give, known_cards
+from sim.games.bussikuski.record import HIDDEN, N_RANKS, RIGHT, WRONG
 from sim.games.bussikuski.rules import (
     SLOTS,
     Boundary,
@@ -33,7 +34,7 @@ from sim.games.bussikuski.rules import (
 )
 from sim.games.bussikuski.state import BUS_ENDS, DRIVER_BY
 from sim.jit import compiled, inlined
-from sim.rng import DEAL, LATER_ORDER, RESHUFFLE, card_at, count_ones, lowest_one, start_order, start_stream
+from sim.rng import DEAL, LATER_ORDER, RESHUFFLE, card_at, count_ones, known_card, lowest_one, reveal_to, start_order, start_stream
 from sim.rng import POLICY as POLICY_STREAM
 from sim.rules import LARGEST_COUNT, pack
 
@@ -140,7 +141,8 @@ def fold(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> np.nd
     limit, limit_end = attempt_limit(rules)
     leads = [sum(rules.diamond_rows[:row]) for row in range(len(rules.diamond_rows))]
     n = rules.players
-    distance = [[(seat - giver) % n if giver < n and seat < n and seat != giver else 1 << 60 for seat in range(8)] for giver in range(8)]
+    # `leader`'s order among equals: the way round the table; 0xFFFF where there is no gift
+    nearest = [[(seat - giver) % n if seat < n and seat != giver else 0xFFFF for seat in range(8)] for giver in range(8)]
     kinds = {slot.name: [list(slot.choices).index(name) for name in policies[slot.name]] for slot in SLOTS}
 
     def padded(numbers: Sequence[int], length: int) -> list[int]:
@@ -155,9 +157,10 @@ def fold(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> np.nd
             ("inside", ("u8", (N_RANKS**2,)), inside),
             ("outside", ("u8", (N_RANKS**2,)), outside),
             ("asks_suit", "i8", asks_suit),
+            ("n_answers", ("i8", (4,)), [2, 2, 2, 4 if asks_suit else 2]),
             ("suit", ("u8", (4,)), _SUIT),
             ("held", ("u8", (16,)), held),
-            ("stake", ("i8", (4,)), guess_stake(rules)),
+            ("stake", ("u8", (4,)), guess_stake(rules)),
             ("right_gives", "i8", rules.right_gives),
             ("n_pyramid", "i8", len(values)),
             ("row_value", ("i8", (21,)), padded(values, 21)),
@@ -179,7 +182,10 @@ def fold(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> np.nd
             ("limit_end", "i8", limit_end),
             ("guess", ("i8", (8,)), padded(kinds["guess"], 8)),
             ("give", ("i8", (8,)), padded(kinds["give"], 8)),
-            ("distance", ("i8", (8, 8)), distance),  # seats from giver to recipient; huge where there is no gift
+            ("any_counting", "i8", "counting" in policies["guess"]),
+            ("n_random", "i8", n if any("random" in policies[slot.name] for slot in SLOTS) else 0),
+            ("nearest", ("u2", (8, 8)), nearest),
+            ("all_leaders", "i8", set(policies["give"]) == {"leader"}),
         ]
     )
 
@@ -228,16 +234,18 @@ def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> bool:
     state.not_in_stock = 0
     state.n_draw_reshuffles = 0
     state.n_bus_orders = 0
-    state.table = 0
-    state.own[:] = 0
     state.holders[:] = 0
-    state.wrong[:] = 0
-    state.right[:] = 0
+    state.right = 0
     state.points[:] = 0
-    for seat in range(rules.n_players):
+    for seat in range(rules.n_random):
         start_stream(state.guess_streams[seat], seed, game, POLICY_STREAM, seat)
         start_stream(state.give_streams[seat], seed, game, POLICY_STREAM, 16 + seat)
-    return take_order(state, state.deck, orders, DEAL, 0)
+    dealt = take_order(state, state.deck, orders, DEAL, 0)
+    if orders is None and rules.bus != NO_RIDE:
+        # Started here, its latency hides behind the deck's.
+        start_order(state.bus, seed, game, DEAL, 1)
+    reveal_to(state.deck, 4 * rules.n_players + rules.n_pyramid)
+    return dealt
 
 
 @inlined
@@ -252,69 +260,43 @@ def next_card(state: Any) -> int:
 
 
 @inlined
-def ask_colour(state: Any, seat: int, policy: int, own: int, table: int) -> tuple[int, int]:
+def ask_colour(policy: int, drawn: int, known: int) -> tuple[int, int]:
     """Question 1: return the answer (0 red, 1 black) and the cards that make it right."""
-    answer = answer_two(state.guess_streams[seat], policy, known_cards(policy, own, table), RED, BLACK)
+    answer = answer_two(policy, drawn, known, RED, BLACK)
     return answer, BLACK if answer else RED
 
 
 @inlined
-def ask_higher(state: Any, rules: Any, seat: int, policy: int, own: int, table: int, first: int) -> tuple[int, int]:
+def ask_higher(rules: Any, policy: int, drawn: int, known: int, first: int) -> tuple[int, int]:
     """Question 2: return the answer (0 higher, 1 lower) and the cards that make it right."""
-    rank = first >> 2
-    higher = rules.higher[rank]
-    lower = rules.lower[rank]
-    answer = answer_two(state.guess_streams[seat], policy, known_cards(policy, own, table), higher, lower)
+    higher = rules.higher[first >> 2]
+    lower = rules.lower[first >> 2]
+    answer = answer_two(policy, drawn, known, higher, lower)
     return answer, lower if answer else higher
 
 
 @inlined
-def ask_inside(
-    state: Any, rules: Any, seat: int, policy: int, own: int, table: int, first: int, second: int
-) -> tuple[int, int]:
+def ask_inside(rules: Any, policy: int, drawn: int, known: int, first: int, second: int) -> tuple[int, int]:
     """Question 3: return the answer (0 inside, 1 outside) and the cards that make it right."""
     pair = N_RANKS * (first >> 2) + (second >> 2)
     inside = rules.inside[pair]
     outside = rules.outside[pair]
-    answer = answer_two(state.guess_streams[seat], policy, known_cards(policy, own, table), inside, outside)
+    answer = answer_two(policy, drawn, known, inside, outside)
     return answer, outside if answer else inside
 
 
 @inlined
 def ask_fourth(
-    state: Any, rules: Any, seat: int, policy: int, own: int, table: int, first: int, second: int, third: int
+    rules: Any, policy: int, drawn: int, known: int, first: int, second: int, third: int
 ) -> tuple[int, int]:
     """Question 4: return the answer (a suit; or 0 held, 1 new) and the cards that make it right."""
-    known = known_cards(policy, own, table)
     if rules.asks_suit:
-        answer = answer_suit(state.guess_streams[seat], policy, known, rules.suit)
+        answer = answer_suit(policy, drawn, known, rules.suit)
         return answer, rules.suit[answer]
     held = rules.held[(1 << (first & 3)) | (1 << (second & 3)) | (1 << (third & 3))]
     new = rules.held[15] & ~held
-    answer = answer_two(state.guess_streams[seat], policy, known, held, new)
+    answer = answer_two(policy, drawn, known, held, new)
     return answer, new if answer else held
-
-
-@inlined
-def settle(
-    state: Any, rules: Any, events: Any, seat: int, question: int, answer: int, card: int, fits: int, free: int
-) -> None:
-    """Show the card, lay it before the seat, and book its answer to `question` (0–3)."""
-    bit = ONE << np.uint64(card)
-    is_right = np.int64((fits >> np.uint64(card)) & ONE)
-    is_free = np.int64((free >> np.uint64(card)) & ONE)
-    is_wrong = 1 - is_right - is_free
-    state.hand[seat, question] = card
-    state.own[seat] |= bit
-    state.table |= bit
-    state.holders[card >> 2] += ONE << np.uint64(8 * seat)
-    state.wrong[seat] += is_wrong
-    state.right[question] += is_right
-    stake = rules.stake[question]
-    state.points[seat] += is_wrong * stake
-    note(events, rec.ANSWER, seat, question, answer, card, is_right + 2 * is_free)
-    if rules.right_gives and is_right:
-        give_points(state, rules, events, seat, stake)
 
 
 @inlined
@@ -330,59 +312,156 @@ def give_points(state: Any, rules: Any, events: Any, giver: int, points: int) ->
                 note(events, rec.GIFT, giver, seat, state.points[seat] - state.before[seat], 0, 0)
 
 
+@inlined
+def table_or_own(state: Any, policy: int, own: int, n_cards: int) -> int:
+    """Return what a guesser knows when `n_cards` of the deck are face up, of which it holds `own`."""
+    return known_cards(policy, own, state.face_up[np.uint64(n_cards)])
+
+
+@inlined
+def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
+    """Let one seat answer its four questions and take its four cards.
+
+    Answers do not depend on points, so a seat's four can be found together; the points are booked here, unless their
+    order matters (`book_in_order`).
+    """
+    n = rules.n_players
+    deck = state.deck
+    policy = rules.guess[seat]
+    first = known_card(deck, seat)
+    second = known_card(deck, n + seat)
+    third = known_card(deck, 2 * n + seat)
+    fourth = known_card(deck, 3 * n + seat)
+    own_1 = ONE << np.uint64(first)
+    own_2 = own_1 | (ONE << np.uint64(second))
+    own_3 = own_2 | (ONE << np.uint64(third))
+    nothing = np.uint64(0)
+    drawn = state.drawn
+    for question in range(4):
+        drawn[question] = draw_answer(state, rules, seat, rules.n_answers[question])
+    answer_1, fits_1 = ask_colour(policy, drawn[0], table_or_own(state, policy, nothing, seat))
+    answer_2, fits_2 = ask_higher(rules, policy, drawn[1], table_or_own(state, policy, own_1, n + seat), first)
+    answer_3, fits_3 = ask_inside(rules, policy, drawn[2], table_or_own(state, policy, own_2, 2 * n + seat), first, second)
+    answer_4, fits_4 = ask_fourth(
+        rules, policy, drawn[3], table_or_own(state, policy, own_3, 3 * n + seat), first, second, third
+    )
+    right_1, right_2 = (fits_1 >> np.uint64(first)) & ONE, (fits_2 >> np.uint64(second)) & ONE
+    right_3, right_4 = (fits_3 >> np.uint64(third)) & ONE, (fits_4 >> np.uint64(fourth)) & ONE
+    free_2 = (rules.free[first >> 2] >> np.uint64(second)) & ONE
+    lane = ONE << np.uint64(8 * seat)
+    holders = state.holders
+    holders[first >> 2] += lane
+    holders[second >> 2] += lane
+    holders[third >> 2] += lane
+    holders[fourth >> 2] += lane
+    state.right += right_1 | right_2 << np.uint64(8) | right_3 << np.uint64(16) | right_4 << np.uint64(24)
+    wrong_1, wrong_2, wrong_3, wrong_4 = ONE - right_1, ONE - right_2 - free_2, ONE - right_3, ONE - right_4
+    state.wrong[seat] = wrong_1 + wrong_2 + wrong_3 + wrong_4
+    if events is None and not rules.right_gives:
+        stake = rules.stake
+        cost = stake[0] * wrong_1 + stake[1] * wrong_2 + stake[2] * wrong_3 + stake[3] * wrong_4
+        state.points[seat] = np.int64(cost)
+    else:
+        answers, verdicts = state.answers, state.verdicts
+        answers[seat, 0], answers[seat, 1], answers[seat, 2], answers[seat, 3] = answer_1, answer_2, answer_3, answer_4
+        verdicts[seat, 0], verdicts[seat, 1] = right_1, right_2 + 2 * free_2
+        verdicts[seat, 2], verdicts[seat, 3] = right_3, right_4
+
+
+@compiled
+def book_in_order(state: Any, rules: Any, events: Any) -> None:
+    """Book stakes and gifts round by round and seat by seat, where the order matters: `right_gives`, or a game to tell."""
+    n = rules.n_players
+    for question in range(4):
+        stake = rules.stake[question]
+        for seat in range(n):
+            said = np.int64(state.verdicts[seat, question])
+            note(events, rec.ANSWER, seat, question, state.answers[seat, question], known_card(state.deck, question * n + seat), said)
+            if said == WRONG:
+                state.points[seat] += np.int64(stake)
+            elif said == RIGHT and rules.right_gives:
+                give_points(state, rules, events, seat, np.int64(stake))
+
+
 @compiled
 def guess_four(state: Any, rules: Any, events: Any) -> None:
     """Phase 1: four rounds; in each the seats answer in order and take the next card."""
     n = rules.n_players
-    nothing = np.uint64(0)
-    hand = state.hand
+    if rules.any_counting:
+        table = np.uint64(0)
+        for i in range(4 * n):
+            state.face_up[i] = table
+            table |= ONE << np.uint64(known_card(state.deck, i))
     for seat in range(n):
-        answer, fits = ask_colour(state, seat, rules.guess[seat], state.own[seat], state.table)
-        settle(state, rules, events, seat, 0, answer, next_card(state), fits, nothing)
-    for seat in range(n):
-        first = np.int64(hand[seat, 0])
-        answer, fits = ask_higher(state, rules, seat, rules.guess[seat], state.own[seat], state.table, first)
-        settle(state, rules, events, seat, 1, answer, next_card(state), fits, rules.free[first >> 2])
-    for seat in range(n):
-        first, second = np.int64(hand[seat, 0]), np.int64(hand[seat, 1])
-        answer, fits = ask_inside(state, rules, seat, rules.guess[seat], state.own[seat], state.table, first, second)
-        settle(state, rules, events, seat, 2, answer, next_card(state), fits, nothing)
-    for seat in range(n):
-        first, second, third = np.int64(hand[seat, 0]), np.int64(hand[seat, 1]), np.int64(hand[seat, 2])
-        answer, fits = ask_fourth(
-            state, rules, seat, rules.guess[seat], state.own[seat], state.table, first, second, third
-        )
-        settle(state, rules, events, seat, 3, answer, next_card(state), fits, nothing)
+        answer_four(state, rules, events, seat)
+    state.n_dealt = 4 * n
+    if events is not None or rules.right_gives:
+        book_in_order(state, rules, events)
 
 
 # -- phase 2: the pyramid ---------------------------------------------------------------------------------------------
 
 
 @inlined
-def play_matches(state: Any, rules: Any, seat: int, rank: int) -> int:
-    """Remove the seat's hand cards of `rank` (`matches`: all, or the earliest); return how many."""
-    lane = np.uint64(8 * seat)
-    held = (state.holders[rank] >> lane) & np.uint64(0xFF)
-    played = held if rules.plays_all or held == 0 else ONE
-    state.holders[rank] -= played << lane
-    return np.int64(played)
+def turn_place(state: Any, rules: Any, events: Any, place: int) -> tuple[int, int]:
+    """Turn one card of the pyramid; return the cards each seat plays on it (lanes), and its rank."""
+    card = known_card(state.deck, state.n_dealt + place)
+    rank = card >> 2
+    note(events, rec.PYRAMID, place, card, rules.row_value[place], 0, 0)
+    held = state.holders[rank]
+    played = held if rules.plays_all else lanes_not_zero(held)
+    state.holders[rank] = held - played
+    return played, rank
 
 
 @compiled
 def turn_pyramid(state: Any, rules: Any, events: Any) -> None:
     """Phase 2: turn the pyramid's cards; at each the seats in order play equal cards and give points away."""
     for place in range(rules.n_pyramid):
-        card = next_card(state)
-        rank = card >> 2
-        value = rules.row_value[place]
-        note(events, rec.PYRAMID, place, card, value, 0, 0)
-        holders = state.holders[rank]
-        while holders:
-            seat = lowest_one(holders) >> 3
-            holders &= ~(np.uint64(0xFF) << np.uint64(8 * seat))
-            n_played = play_matches(state, rules, seat, rank)
-            note(events, rec.PLAY, seat, n_played, value, rank, 0)
-            give_points(state, rules, events, seat, n_played * value)
+        played, rank = turn_place(state, rules, events, place)
+        play_place(state, rules, events, played, rank, rules.row_value[place])
+    state.n_dealt += rules.n_pyramid
+
+
+@inlined
+def turn_pyramid_aside(state: Any, rules: Any, table: Any, lane: int) -> None:
+    """Turn the pyramid's cards and write down in `table` what each seat plays; `give_aside` makes the gifts."""
+    for place in range(rules.n_pyramid):
+        played, _ = turn_place(state, rules, None, place)
+        for seat in range(rules.n_players):
+            table.played[place, seat, lane] = played & np.uint64(0xFF)
+            played >>= np.uint64(8)
+    state.n_dealt += rules.n_pyramid
+    for seat in range(rules.n_players):
+        table.points[seat, lane] = state.points[seat]
+
+
+@compiled
+def give_aside(rules: Any, table: Any) -> None:
+    """Make the gifts of the pyramid in all the games of `table`, where every seat gives to the leader."""
+    for place in range(rules.n_pyramid):
+        for seat in range(rules.n_players):
+            give_side_by_side(
+                table.points, table.played[place, seat], rules.row_value[place], rules.nearest[seat], rules.n_players
+            )
+
+
+@inlined
+def play_place(state: Any, rules: Any, events: Any, played: int, rank: int, value: int) -> None:
+    """Let each seat in order give away what it has played (lanes) at one place."""
+    while played:
+        lane = np.uint64(lowest_one(played) & 56)
+        n_played = np.int64((played >> lane) & np.uint64(0xFF))
+        played &= ~(np.uint64(0xFF) << lane)
+        seat = np.int64(lane >> np.uint64(3))
+        note(events, rec.PLAY, seat, n_played, value, rank, 0)
+        give_points(state, rules, events, seat, n_played * value)
+
+
+@inlined
+def lanes_not_zero(lanes: int) -> int:
+    """Return 1 in each lane that is not zero (lanes hold less than 128)."""
+    return ((lanes + LANE_SEVENS) >> np.uint64(7)) & LANE_ONES
 
 
 # -- the driver -------------------------------------------------------------------------------------------------------
@@ -424,7 +503,7 @@ def driver_tie(state: Any, rules: Any, tied: int) -> int:
             rank = step if rules.driver_tie == LOWEST_CARD else N_RANKS - 1 - step
             holding = state.holders[rank] & (tied * np.uint64(0xFF))
             if holding:
-                return ((holding + LANE_SEVENS) >> np.uint64(7)) & LANE_ONES
+                return lanes_not_zero(holding)
     elif rules.driver_tie == MOST_POINTS:
         most = np.int64(-1)
         still = np.uint64(0)
@@ -442,13 +521,14 @@ def driver_tie(state: Any, rules: Any, tied: int) -> int:
 @compiled
 def cards_in_hands(state: Any, rules: Any) -> int:
     """Return the cards still held by anybody: of each rank the latest ones, since the earliest are played first."""
+    n = rules.n_players
     cards = np.uint64(0)
-    for seat in range(rules.n_players):
+    for seat in range(n):
         for i in range(4):
-            card = np.int64(state.hand[seat, i])
+            card = known_card(state.deck, i * n + seat)
             later = 0
             for j in range(i + 1, 4):
-                later += np.int64(state.hand[seat, j]) >> 2 == card >> 2
+                later += known_card(state.deck, j * n + seat) >> 2 == card >> 2
             held = np.int64((state.holders[card >> 2] >> np.uint64(8 * seat)) & np.uint64(0xFF))
             if later < held:
                 cards |= ONE << np.uint64(card)
@@ -460,10 +540,12 @@ def draw_card(state: Any, rules: Any, orders: Any, events: Any, drawn: int) -> i
     """Draw a card for the tie; when none is left, shuffle all that are in no hand and not drawn in this round."""
     while True:
         if state.n_dealt == DECK_SIZE:
+            if state.n_draw_reshuffles == 0:
+                state.in_hands = cards_in_hands(state, rules)
             if not take_order(state, state.deck, orders, RESHUFFLE, state.n_draw_reshuffles):
                 return NO_ORDER
             state.n_draw_reshuffles += 1
-            state.not_in_stock = cards_in_hands(state, rules) | drawn
+            state.not_in_stock = state.in_hands | drawn
             state.n_dealt = 0
             note(events, rec.DRAW_RESHUFFLE, DECK_SIZE - count_ones(state.not_in_stock), 0, 0, 0, 0)
         card = next_card(state)
@@ -550,32 +632,41 @@ def ride_diamond(state: Any, rules: Any) -> None:
     next blocker counts. `ride_diamond_by_places` is the same ride with each card in its place.
     """
     bus = state.bus
-    take_order(state, bus, None, DEAL, 1)
     n_rows = rules.n_rows
     stock = DECK_SIZE - rules.n_places
     blocked = np.uint64(0)  # bit i: card i of the deck is a blocker
     n_known = 0
+    if bus.n_revealed >= 32:
+        for i in range(32):
+            blocked |= ((rules.blockers >> np.uint64(bus.cards[i])) & ONE) << np.uint64(i)
+        n_known = 32
     at = 0
+    n_attempts = 0
+    penalty = 0
     while True:
-        while n_known < DECK_SIZE and n_known < at + n_rows:
-            card_at(bus, n_known)
+        if n_known < DECK_SIZE and n_known < at + n_rows:
+            reveal_to(bus, min(at + n_rows, DECK_SIZE))
             for i in range(n_known, bus.n_revealed):
-                blocked |= ((rules.blockers >> np.uint64(bus.cards[i])) & ONE) << np.uint64(i)
+                blocked |= ((rules.blockers >> np.uint64(known_card(bus, i))) & ONE) << np.uint64(i)
             n_known = bus.n_revealed
+        n_attempts += 1
         row = min(lowest_one(blocked >> np.uint64(at)), n_rows)
-        state.bus_attempts += 1
+        at += row
         if row == n_rows:
-            state.bus_turned += row
             state.bus_end = SUCCESS
-            return
-        state.bus_turned += row + 1
-        if not fail(state, rules, None, row):
-            return
-        if stock < row + 1:
-            state.bus_end = STOCK_OUT
-            return
+            break
+        at += 1
+        penalty += rules.cost[row]
+        if n_attempts >= rules.attempt_limit:
+            state.bus_end = rules.limit_end
+            break
         stock -= row + 1
-        at += row + 1
+        if stock < 0:
+            state.bus_end = STOCK_OUT
+            break
+    state.bus_attempts = n_attempts
+    state.bus_penalty = penalty
+    state.bus_turned = at
 
 
 @compiled
@@ -632,7 +723,7 @@ def shuffle_rest(state: Any, rules: Any, orders: Any, events: Any, n_turned: int
 @compiled
 def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     """Ride the diamond with every card in its place; False if an explicit deal lacks a deck."""
-    if not take_order(state, state.bus, orders, DEAL, 1):
+    if orders is not None and not take_order(state, state.bus, orders, DEAL, 1):
         return False
     lay_diamond(state, rules)
     state.n_stock = -1  # the stock is the rest of the bus deck, from `stock_next`
@@ -682,7 +773,7 @@ def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> 
         note(events, rec.REFILL, n_turned, n_stock - stock_next, 0, 0, 0)
 
 
-@inlined
+@compiled
 def take_from_stock(state: Any, rules: Any, orders: Any, events: Any) -> int:
     """Turn the stock's next card for the running attempt; NO_CARD when there is none, NO_ORDER when no deck is left."""
     while True:
@@ -715,7 +806,7 @@ def begin_attempt(state: Any, rules: Any, orders: Any, events: Any) -> bool:
         state.n_taken = 0
         state.lying = 0
         state.seen = 0
-        return take_order(state, state.bus, orders, DEAL, 1)
+        return orders is None or take_order(state, state.bus, orders, DEAL, 1)
     if rules.fresh:
         if not take_order(state, state.bus, orders, LATER_ORDER, state.n_bus_orders):
             return False
@@ -747,7 +838,8 @@ def ride_straight(state: Any, rules: Any, orders: Any, events: Any) -> bool:
             higher = rules.straight_higher[last >> 2]
             lower = rules.straight_lower[last >> 2]
             known = known_cards(policy, state.running, state.seen)
-            answer = answer_two(state.guess_streams[seat], policy, known, higher, lower)
+            drawn = draw_answer(state, rules, seat, 2)
+            answer = answer_two(policy, drawn, known, higher, lower)
             card = take_from_stock(state, rules, orders, events)
             if card < 0:
                 state.bus_end = STOCK_OUT
@@ -776,14 +868,16 @@ def ride_questions(state: Any, rules: Any, orders: Any, events: Any) -> bool:
             return False
         step = 0
         while step < 4:
+            drawn = draw_answer(state, rules, seat, rules.n_answers[step])
+            known = known_cards(policy, state.running, state.seen)
             if step == 0:
-                answer, fits = ask_colour(state, seat, policy, state.running, state.seen)
+                answer, fits = ask_colour(policy, drawn, known)
             elif step == 1:
-                answer, fits = ask_higher(state, rules, seat, policy, state.running, state.seen, first)
+                answer, fits = ask_higher(rules, policy, drawn, known, first)
             elif step == 2:
-                answer, fits = ask_inside(state, rules, seat, policy, state.running, state.seen, first, second)
+                answer, fits = ask_inside(rules, policy, drawn, known, first, second)
             else:
-                answer, fits = ask_fourth(state, rules, seat, policy, state.running, state.seen, first, second, third)
+                answer, fits = ask_fourth(rules, policy, drawn, known, first, second, third)
             card = take_from_stock(state, rules, orders, events)
             if card < 0:
                 state.bus_end = STOCK_OUT
@@ -829,4 +923,4 @@ def ride(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     return finished
 
 
-DIAMOND, STRAIGHT, QUESTIONS = int(Bus.DIAMOND), int(Bus.STRAIGHT), int(Bus.QUESTIONS)
+DIAMOND, STRAIGHT, QUESTIONS, NO_RIDE = (int(bus) for bus in Bus)

@@ -21,18 +21,24 @@ def known_cards(policy: int, own: int, table: int) -> int:
 
 
 @inlined
-def answer_two(stream: Any, policy: int, known: int, first: int, second: int) -> int:
-    """Return 0 or 1: the answer with more unknown cards that fit it, the first among equals; or either at random."""
+def draw_answer(state: Any, rules: Any, seat: int, n_answers: int) -> int:
+    """Return a uniform answer if the seat guesses at random; otherwise 0, and no random number is used."""
+    return draw_below(state.guess_streams[seat], n_answers) if rules.guess[seat] == GUESS_RANDOM else 0
+
+
+@inlined
+def answer_two(policy: int, drawn: int, known: int, first: int, second: int) -> int:
+    """Return 0 or 1: the answer with more unknown cards that fit it, the first among equals; or the one drawn."""
     if policy == GUESS_RANDOM:
-        return draw_below(stream, 2)
+        return drawn
     return np.int64(count_ones(second & ~known) > count_ones(first & ~known))
 
 
 @inlined
-def answer_suit(stream: Any, policy: int, known: int, suits: Any) -> int:
-    """Return the suit with the most unknown cards, the first among equals; or any at random."""
+def answer_suit(policy: int, drawn: int, known: int, suits: Any) -> int:
+    """Return the suit with the most unknown cards, the first among equals; or the one drawn."""
     if policy == GUESS_RANDOM:
-        return draw_below(stream, 4)
+        return drawn
     # Count and order in one number: the largest is the most, then the first suit.
     best = 4 * count_ones(suits[0] & ~known) + 3
     best = max(best, 4 * count_ones(suits[1] & ~known) + 2)
@@ -41,64 +47,28 @@ def answer_suit(stream: Any, policy: int, known: int, suits: Any) -> int:
     return 3 - (best & 3)
 
 
-@inlined
+@compiled
 def give(state: Any, rules: Any, giver: int, points: int) -> None:
     """Give `points` to opponents by the giver's policy."""
+    n = rules.n_players
     policy = rules.give[giver]
-    if policy == LEADER and rules.n_players <= 4:
-        give_to_leader_of_four(state.points, rules.distance[giver], points)
-    elif policy == LEADER:
-        give_to_leader(state.points, rules.distance[giver], points)
-    elif policy == GIVE_RANDOM:
-        give_at_random(state, rules, giver, points)
-    else:
-        give_round(state, rules, giver, points, 1 if policy == NEIGHBOUR else rules.n_players - 1)
-
-
-@compiled
-def give_round(state: Any, rules: Any, giver: int, points: int, n_recipients: int) -> None:
-    """Give one point at a time round the next `n_recipients` seats (`neighbour`: 1, `spread`: all)."""
     for i in range(points):
-        state.points[(giver + 1 + i % n_recipients) % rules.n_players] += 1
-
-
-@compiled
-def give_at_random(state: Any, rules: Any, giver: int, points: int) -> None:
-    """Give each point to a uniform opponent."""
-    for _ in range(points):
-        step = 1 + draw_below(state.give_streams[giver], rules.n_players - 1)
-        state.points[(giver + step) % rules.n_players] += 1
-
-
-@inlined
-def give_to_leader(totals: Any, distance: Any, points: int) -> None:
-    """Give one point at a time to the opponent with the fewest, the nearest after the giver among equals.
-
-    `distance[seat]` is the way from the giver, huge for seats that get nothing; points and distance make one key.
-    """
-    for _ in range(points):
-        best = totals[0] * 8 + distance[0]
-        seat = 0
-        for i in range(1, 8):
-            key = totals[i] * 8 + distance[i]
-            if key < best:
-                best = key
-                seat = i
-        totals[seat] += 1
+        if policy == LEADER:
+            step = nearest_with_fewest(state.points, n, giver)
+        elif policy == NEIGHBOUR:
+            step = 1
+        elif policy == SPREAD:
+            step = 1 + i % (n - 1)
+        else:
+            step = 1 + draw_below(state.give_streams[giver], n - 1)
+        state.points[(giver + step) % n] += 1
 
 
 @inlined
-def give_to_leader_of_four(totals: Any, distance: Any, points: int) -> None:
-    """Do as `give_to_leader` for four seats at most, all in registers."""
-    a0, a1, a2, a3 = distance[0], distance[1], distance[2], distance[3]
-    k0, k1, k2, k3 = totals[0] * 8 + a0, totals[1] * 8 + a1, totals[2] * 8 + a2, totals[3] * 8 + a3
-    for _ in range(points):
-        least = min(min(k0, k1), min(k2, k3))
-        k0 += 8 * (k0 == least)
-        k1 += 8 * (k1 == least)
-        k2 += 8 * (k2 == least)
-        k3 += 8 * (k3 == least)
-    totals[0] = (k0 - a0) >> 3
-    totals[1] = (k1 - a1) >> 3
-    totals[2] = (k2 - a2) >> 3
-    totals[3] = (k3 - a3) >> 3
+def nearest_with_fewest(points: Any, n: int, giver: int) -> int:
+    """Return the way to the opponent with the fewest points, the nearest after the giver among equals."""
+    best = 1
+    for step in range(2, n):
+        if points[(giver + step) % n] < points[(giver + best) % n]:
+            best = step
+    return best

@@ -23,14 +23,17 @@ STATE_DTYPE = np.dtype(
         ("n_dealt", np.int64),  # cards of the deck taken
         ("not_in_stock", np.uint64),  # after a reshuffle for the driver's draw: cards left out
         ("n_draw_reshuffles", np.int64),
-        ("hand", np.uint8, (MAX_PLAYERS, 4)),  # in the order received; cards played stay written here
-        ("own", np.uint64, (MAX_PLAYERS,)),  # the seat's face-up cards in phase 1
-        ("table", np.uint64),  # every face-up card in phase 1
+        ("in_hands", np.uint64),  # cards nobody has played, once a draw needs to know
+        ("face_up", np.uint64, (4 * MAX_PLAYERS,)),  # the first cards of the deck, by their number
+        ("drawn", np.int64, (4,)),  # answers drawn by a seat that guesses at random
+        ("answers", np.uint8, (MAX_PLAYERS, 4)),
+        ("verdicts", np.uint8, (MAX_PLAYERS, 4)),
         ("holders", np.uint64, (N_RANKS,)),  # cards of the rank still held, one lane a seat
         ("wrong", np.int64, (MAX_PLAYERS,)),
-        ("right", np.int64, (4,)),  # seats that were right, by question
+        ("right", np.uint64),  # seats that were right, a lane each question
         ("left", np.int64, (MAX_PLAYERS,)),
         ("points", np.int64, (MAX_PLAYERS,)),
+        ("before", np.int64, (MAX_PLAYERS,)),  # points before a gift, for telling it
         ("driver", np.int64),
         ("driver_by", np.int64),
         # phase 3
@@ -55,7 +58,6 @@ STATE_DTYPE = np.dtype(
         ("guess_streams", STREAM_DTYPE, (MAX_PLAYERS,)),
         ("give_streams", STREAM_DTYPE, (MAX_PLAYERS,)),
         ("n_orders_used", np.int64),
-        ("before", np.int64, (MAX_PLAYERS,)),  # points before a gift, for telling it
     ],
     align=True,
 )

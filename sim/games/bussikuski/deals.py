@@ -1,0 +1,40 @@
+"""Explicit deals of Bussikuski: ``deck | bus deck | further order | …``, each of 52 cards, top first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sim.cards import DECK_SIZE, CardError, card_text, from_ace_high, parse_deck, to_ace_high
+from sim.games.bussikuski.rules import BussikuskiRules
+
+_SEPARATOR = "|"
+
+
+def read_deal(text: str, rules: BussikuskiRules) -> tuple[tuple[int, ...], ...]:
+    """Return the decks written on a line, in the kernel's numbering of cards.
+
+    The bus deck and the further orders may be left out; a game that needs them cannot be played to its end then.
+
+    Raises
+    ------
+    CardError
+        If one of them is not a whole deck; the message says which, and what is wrong with it.
+    """
+    decks = []
+    for number, part in enumerate(text.split(_SEPARATOR)):
+        try:
+            if not part.strip():
+                raise CardError(f"it is empty; {DECK_SIZE} cards are expected")
+            decks.append(tuple(map(to_ace_high, parse_deck(part))))
+        except CardError as error:
+            raise CardError(f"{_called(number)}: {error}") from None
+    return tuple(decks)
+
+
+def write_deal(decks: Iterable[Sequence[int]]) -> str:
+    """Return the line of a deals file for decks in the kernel's numbering."""
+    return f" {_SEPARATOR} ".join(" ".join(card_text(from_ace_high(card)) for card in deck) for deck in decks)
+
+
+def _called(number: int) -> str:
+    return ("deck", "bus deck")[number] if number < 2 else f"further order {number - 1}"

@@ -1,0 +1,301 @@
+"""Plays ranges of games: blocks of game indices, threads, progress, interruption; no files.
+
+A block is played by one thread in chunks small enough for the cache and for a request to stop to be obeyed at once.
+Finished blocks go to a sink in the same thread, so that encoding them runs in parallel too; what the sink returns comes
+back to the caller's thread. Which games are in which block, and how many threads there are, never shows in a row.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+from sim.game import Player, Spec
+from sim.outcome import SHARE_UNIT, Column
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LARGEST_BLOCK = 2**20
+SMALLEST_BLOCK = 2**10
+LARGEST_CHUNK = 2**13
+FIRST_CHUNK = 2**6
+# A chunk grows while it takes less than the first and shrinks when it takes more than the second (seconds).
+SHORT_CHUNK, LONG_CHUNK = 0.005, 0.05
+# A block is closed early after so many seconds, or this share of the time spent so far if that is longer: slow games
+# are kept often too, and long runs do not fall into thousands of parts.
+CLOSE_AFTER, CLOSE_SHARE = 5.0, 0.01
+TICK = 0.1
+
+Range = tuple[int, int]
+"""First game index and number of games."""
+
+Progress = Callable[[int, int, float], object]
+"""Called with the games there, the games wanted and the games played per second."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Tally:
+    """What a call of `play` did.
+
+    Attributes
+    ----------
+    n_played
+        Games in finished blocks.
+    seconds
+        Time it took.
+    """
+
+    n_played: int
+    seconds: float
+
+
+def default_threads() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def block_size(n_games: int, threads: int) -> int:
+    """Return the default number of games in a block: about four blocks a thread, within bounds."""
+    wanted = -(-n_games // (4 * threads))
+    return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, -(-wanted // SMALLEST_BLOCK) * SMALLEST_BLOCK))
+
+
+def cut(ranges: Iterable[Range], block: int) -> deque[Range]:
+    """Return the ranges in pieces of at most `block` games."""
+    return deque(
+        (at, min(block, first + n_games - at))
+        for first, n_games in ranges
+        for at in range(first, first + n_games, block)
+    )
+
+
+class Rows:
+    """The rows of one block, in the smallest types: the kernel's whole numbers narrowed.
+
+    Neighbouring columns of one size lie in one array, so that narrowing takes a few numpy calls a chunk instead of one
+    a column; shares stay in units of 1/840 (uint16) until they are written or shown.
+    """
+
+    def __init__(self, columns: Sequence[Column], n_games: int) -> None:
+        import numpy as np
+
+        self.columns = columns
+        self._views: list[np.ndarray[Any, Any]] = []
+        self._groups: list[tuple[slice, np.ndarray[Any, Any]]] = []
+        types = [np.dtype(np.uint16) if column.share else column.storage for column in columns]
+        start = 0
+        for end in range(1, len(types) + 1):
+            if end == len(types) or types[end].itemsize != types[start].itemsize:
+                group = np.empty((end - start, n_games), f"i{types[start].itemsize}")
+                self._groups.append((slice(start, end), group))
+                self._views += [group[row].view(types[start + row]) for row in range(end - start)]
+                start = end
+
+    def take(self, at: int, raw: np.ndarray[Any, Any]) -> None:
+        """Store a chunk, int64 of shape (n_columns, n), from row `at` on."""
+        for rows, group in self._groups:
+            group[:, at : at + raw.shape[1]] = raw[rows]
+
+    def arrays(self, n_games: int) -> list[np.ndarray[Any, Any]]:
+        """Return the first `n_games` rows, one array a column.
+
+        Raises
+        ------
+        ValueError
+            If a value lies outside its column's range: the kernel is at fault.
+        """
+        arrays = [view[:n_games] for view in self._views]
+        for column, array in zip(self.columns, arrays, strict=True):
+            low, high = bounds(column)
+            least, most = int(array.min()), int(array.max())
+            if least < low or most > high:
+                wrong = least if least < low else most
+                raise ValueError(f"column {column.name}: the kernel wrote {wrong}, outside {low} to {high}")
+        return arrays
+
+
+def bounds(column: Column) -> tuple[int, int]:
+    """Return the smallest and the largest number a kernel may write in `column`."""
+    if column.share:
+        return 0, SHARE_UNIT
+    return (0, len(column.categories) - 1) if column.categories else (column.low, column.high)
+
+
+Sink = Callable[[int, list["np.ndarray[Any, Any]"]], Any]
+"""Takes a block's first game index and its columns (see `Rows`), in the thread that played them; returns a receipt."""
+
+
+@dataclasses.dataclass
+class _Block:
+    first: int
+    n_games: int
+    n_played: int = 0
+
+
+class _Worker:
+    """What the threads share."""
+
+    def __init__(self, player: Player, sink: Sink, stopped: Callable[[], bool]) -> None:
+        self.player = player
+        self.sink = sink
+        self.stopped = stopped
+        self.chunk = FIRST_CHUNK
+        self.began = time.monotonic()
+
+    def play(self, block: _Block) -> tuple[int, Any] | None:
+        """Play a block; return the games played and the sink's receipt, or None if told to stop before the end.
+
+        A block that takes too long ends early, with fewer games than it has.
+        """
+        if self.stopped():
+            return None
+        rows = Rows(self.player.columns, block.n_games)
+        chunk = self.chunk
+        opened = time.monotonic()
+        closing = opened + max(CLOSE_AFTER, CLOSE_SHARE * (opened - self.began))
+        while block.n_played < block.n_games:
+            if self.stopped():
+                return None
+            began = time.monotonic()
+            raw = self.player.play(block.first + block.n_played, min(chunk, block.n_games - block.n_played))
+            rows.take(block.n_played, raw)
+            block.n_played += raw.shape[1]
+            now = time.monotonic()
+            if now - began < SHORT_CHUNK:
+                chunk = min(LARGEST_CHUNK, 2 * chunk)
+            elif now - began > LONG_CHUNK:
+                chunk = max(1, chunk // 2)
+            if now > closing:
+                break
+        self.chunk = chunk
+        return block.n_played, self.sink(block.first, rows.arrays(block.n_played))
+
+
+def ready(spec: Spec) -> Player:
+    """Return a player whose kernel is compiled, by playing one game."""
+    player = Player(spec)
+    player.play(0, 1)
+    return player
+
+
+def play(
+    player: Player,
+    ranges: Sequence[Range],
+    sink: Sink,
+    *,
+    receive: Callable[[Any], object] | None = None,
+    threads: int | None = None,
+    block: int | None = None,
+    progress: Progress | None = None,
+    n_there: int = 0,
+    stop: threading.Event | None = None,
+) -> Tally:
+    """Play `ranges` of games.
+
+    At most two blocks a thread are in flight, so memory does not grow with the number of games. When `stop` is set, an
+    exception is raised or Ctrl-C pressed, blocks in the middle are dropped within a chunk's time; every finished block
+    is received before this returns or raises.
+
+    Parameters
+    ----------
+    sink
+        Takes each finished block, in the thread that played it.
+    receive
+        Takes the sink's receipts in the calling thread.
+    threads, block
+        Default: the processors there are; `block_size`.
+    progress
+        Called about ten times a second, and at the end.
+    n_there
+        Games there already, counted in what `progress` is told.
+
+    Raises
+    ------
+    ValueError
+        If `threads` or `block` is less than 1.
+    """
+    n_games = sum(n for _, n in ranges)
+    threads = default_threads() if threads is None else threads
+    if threads < 1:
+        raise ValueError(f"threads = {threads}: at least 1 is needed")
+    if block is not None and block < 1:
+        raise ValueError(f"block = {block}: at least 1 game is needed")
+    if not n_games:
+        return Tally(0, 0.0)
+    crew = _Crew(player, sink, receive or (lambda receipt: None), stop)
+    blocks = cut(ranges, min(block or block_size(n_games, threads), LARGEST_BLOCK))
+
+    def tell(done: int, rate: float) -> None:
+        if progress is not None:
+            progress(n_there + done, n_there + n_games, rate)
+
+    crew.play(blocks, threads, tell)
+    return Tally(crew.n_received, crew.seconds)
+
+
+class _Crew:
+    """Threads at work on blocks, and what the calling thread knows of them."""
+
+    def __init__(
+        self, player: Player, sink: Sink, receive: Callable[[Any], object], stop: threading.Event | None
+    ) -> None:
+        self.halt = threading.Event()
+        self.stop = stop or self.halt
+        self.worker = _Worker(player, sink, lambda: self.halt.is_set() or self.stop.is_set())
+        self.receive = receive
+        self.running: dict[Future[tuple[int, Any] | None], _Block] = {}
+        self.n_received = 0
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.worker.began
+
+    def play(self, blocks: deque[Range], threads: int, tell: Callable[[int, float], object]) -> None:
+        """Play `blocks`; on the way out, however it goes, take in what is finished."""
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="fairdeal")
+        try:
+            while (blocks or self.running) and not self.stop.is_set():
+                while blocks and len(self.running) < 2 * threads:
+                    job = _Block(*blocks.popleft())
+                    self.running[pool.submit(self.worker.play, job)] = job
+                finished, _ = wait(self.running, timeout=TICK, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    job = self.running[future]
+                    self.take_in(future)
+                    if job.n_played < job.n_games and not self.stop.is_set():
+                        blocks.extendleft(reversed(_rest(job, threads)))
+                done = self.n_received + sum(job.n_played for job in self.running.values())
+                tell(done, done / max(self.seconds, 1e-9))
+        finally:
+            self.halt.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            for future in [future for future in self.running if _is_good(future)]:
+                self.take_in(future)
+
+    def take_in(self, future: Future[tuple[int, Any] | None]) -> None:
+        """Receive a finished block; raise what it raised."""
+        del self.running[future]
+        finished = future.result()
+        if finished is not None:
+            n_played, receipt = finished
+            self.receive(receipt)
+            self.n_received += n_played
+
+
+def _rest(job: _Block, threads: int) -> deque[Range]:
+    """Return what a block that was closed early has left, in pieces that every thread gets some of."""
+    left = job.n_games - job.n_played
+    return cut([(job.first + job.n_played, left)], max(1, min(job.n_played, -(-left // threads))))
+
+
+def _is_good(future: Future[Any]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None

@@ -1,0 +1,506 @@
+"""The results folder: atomic parts, a manifest, resume, refusal to mix.
+
+``DIR/part-<first>-<last>.parquet`` holds rows, ``DIR/_run.json`` (the manifest) says of which run and which parts are
+done. Both appear whole or not at all; a part counts once the manifest lists it. Whatever is killed, whenever: the next
+`RunFolder` removes what is broken, takes in what is whole and has the rest played.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from sim import part as parts_on_disk
+from sim.game import Spec
+from sim.part import Part, PartError
+from sim.provenance import FORMAT, describe
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MANIFEST = "_run.json"
+LOCK = ".lock"
+MOST_GAMES = 10**12
+# The manifest is rewritten at most this often (seconds); parts it does not list yet are found by name.
+COMMIT_EVERY = 0.5
+_NAMED = 4
+# Some network file systems have no locks; there a second process is the user's own affair.
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+class StoreError(ValueError):
+    """Results that cannot be written or read: a full disk, a folder without permission, a damaged file."""
+
+
+class RefusedError(StoreError):
+    """A folder that is not the one for this call: another run's, not a results folder, in use."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """What ``_run.json`` says.
+
+    Attributes
+    ----------
+    games
+        Games wanted: indices 0 … games - 1.
+    seconds
+        Time spent playing, all sittings together.
+    document
+        The whole document, with the run's provenance.
+    """
+
+    spec: Mapping[str, Any]
+    games: int
+    kernel_hash: str
+    parts: tuple[Part, ...]
+    seconds: float
+    document: Mapping[str, Any]
+
+    @property
+    def n_there(self) -> int:
+        """Return the number of games done."""
+        return sum(part.games for part in self.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether every game wanted is done."""
+        return self.n_there == self.games
+
+
+def default_folder(spec: Spec, games: int) -> Path:
+    """Return the folder of a run that is given none: the same one for the same run."""
+    return Path("results") / f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
+
+
+def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
+    """Return what a results folder says of itself.
+
+    Raises
+    ------
+    RefusedError
+        If `folder` is not a results folder, or of a format this version does not know.
+    StoreError
+        If its manifest is damaged or cannot be read.
+    """
+    path = Path(folder) / MANIFEST
+    try:
+        document = json.loads(path.read_bytes())
+    except NotADirectoryError:
+        raise RefusedError(f"{folder} is a file, not a results folder") from None
+    except FileNotFoundError:
+        if not Path(folder).exists():
+            raise RefusedError(f"there is no folder {folder}") from None
+        raise RefusedError(f"{folder} is not a results folder: it has no {MANIFEST}") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {_reason(error)}") from error
+    except ValueError as error:
+        raise StoreError(f"{path} is cut short or damaged ({error})") from error
+    if not isinstance(document, dict) or not isinstance(document.get("format"), int):
+        raise StoreError(f"{path} is damaged: it is not a run's document")
+    if document["format"] != FORMAT:
+        raise RefusedError(f"{path} has format {document['format']}; this version of fairdeal knows format {FORMAT}")
+    try:
+        listed = sorted((_read_part(entry) for entry in document["parts"]), key=lambda part: part.first)
+        return Manifest(
+            spec=dict(document["spec"]),
+            games=int(document["games"]),
+            kernel_hash=str(document["kernel_hash"]),
+            parts=tuple(listed),
+            seconds=float(document["seconds"]),
+            document=document,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{path} is damaged: {error!r}") from error
+
+
+def _read_part(entry: Mapping[str, Any]) -> Part:
+    part = Part(int(entry["first"]), int(entry["games"]), int(entry["size"]), str(entry["footer"]))
+    if part.name != entry["name"]:
+        raise ValueError(f"part {entry['name']} is listed with another range")
+    return part
+
+
+def iter_parts(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield the files of the parts that are done, in the order of their games.
+
+    Raises
+    ------
+    StoreError
+        If `folder` cannot be read as results, or a part is missing.
+    """
+    for part in read_manifest(folder).parts:
+        path = Path(folder) / part.name
+        if not path.is_file():
+            raise StoreError(f"{path} is missing, though {MANIFEST} lists it; the same run command plays it again")
+        yield path
+
+
+def check(folder: str | os.PathLike[str]) -> list[str]:
+    """Return what is wrong with a results folder, every part decoded and its checksums verified.
+
+    Raises
+    ------
+    StoreError
+        If it has no manifest that can be read.
+    """
+    manifest = read_manifest(folder)
+    problems = []
+    for part in manifest.parts:
+        path = Path(folder) / part.name
+        try:
+            verify(path, part, manifest.spec)
+        except (PartError, OSError) as error:
+            problems.append(f"{part.name}: {_reason(error)}")
+    listed = {part.name for part in manifest.parts}
+    unlisted = sorted(_parts_there(Path(folder)) - listed)
+    problems += [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
+    overlaps = [b.name for a, b in zip(manifest.parts, manifest.parts[1:], strict=False) if b.first < a.end]
+    problems += [f"{name}: its games are in another part too" for name in overlaps]
+    if not manifest.complete:
+        problems.append(f"{manifest.n_there:,} of {manifest.games:,} games are done")
+    return problems
+
+
+def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> None:
+    """Make sure that the file is the part it should be, to the last byte.
+
+    Raises
+    ------
+    PartError
+        If it is not.
+    OSError
+        If it cannot be read.
+    """
+    import pyarrow.compute as pc
+
+    _same_part(path, part, spec)
+    index = parts_on_disk.read(path)[parts_on_disk.INDEX]
+    least_most = pc.min_max(index).as_py()
+    if (least_most["min"], least_most["max"]) != (part.first, part.end - 1):
+        raise PartError("its game indices are not those of its name")
+
+
+def _same_part(path: Path, part: Part, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a listed part's provenance; PartError if the file is not what the manifest lists."""
+    found, document = parts_on_disk.inspect(path)
+    if document.get("spec") != spec:
+        raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
+    if found != part:
+        raise PartError(f"it is not the file that {MANIFEST} lists")
+    return document
+
+
+def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
+    """Return how two specifications differ: ``seed 1 there, 2 here; players 4 there, 6 here``."""
+    if not isinstance(theirs, Mapping):
+        return "it does not say of which"
+    if theirs.get("game") != ours["game"]:
+        return f"game {theirs.get('game')} there, {ours['game']} here"
+    pairs = [(key.replace("_", " "), theirs.get(key), ours[key]) for key in ("rules_version", "random_scheme", "seed")]
+    for group in ("rules", "policies"):
+        old, new = theirs.get(group) or {}, ours[group]
+        pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]
+    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new]
+    return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
+
+
+def _short(value: Any) -> str:
+    """Return an option's value or a slot's policies in a word: one name if all seats have it."""
+    if isinstance(value, list):
+        words = [str(item) for item in value]
+        return words[0] if len(set(words)) == 1 and isinstance(value[0], str) else ",".join(words)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return {None: "not set", "": "none"}.get(value, str(value))
+
+
+def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
+    """Return the manifest of the run that `folder` holds already, or None if it is to be a new one; nothing is changed.
+
+    Parts that are missing or of another size are left out of the manifest's.
+
+    Raises
+    ------
+    RefusedError
+        If it holds another run, more games than wanted, or other files.
+    StoreError
+        If it cannot be read.
+    """
+    try:
+        names = set(os.listdir(folder))
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise RefusedError(f"{folder} is a file, not a folder") from None
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {_reason(error)}") from error
+    if MANIFEST not in names:
+        foreign = sorted(name for name in names if name != LOCK and not parts_on_disk.is_stray(name))
+        if foreign:
+            raise RefusedError(
+                f"{folder} is not a results folder and not empty: it holds {foreign[0]}; give another one"
+            )
+        return None
+    manifest = read_manifest(folder)
+    ours = json.loads(json.dumps(spec.plain()))
+    if manifest.spec != ours:
+        raise RefusedError(f"{folder} holds another run: {differences(manifest.spec, ours)}; give another folder")
+    if games < manifest.games:
+        raise RefusedError(
+            f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
+        )
+    there = tuple(part for part in manifest.parts if _size(folder / part.name) == part.size)
+    return dataclasses.replace(manifest, parts=there)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _parts_there(folder: Path) -> set[str]:
+    return {name for name in os.listdir(folder) if parts_on_disk.range_of(name)}
+
+
+def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
+    """Return the ranges (first, games) of 0 … games - 1 that no part holds."""
+    missing, at = [], 0
+    for part in sorted(parts, key=lambda part: part.first):
+        if part.first > at:
+            missing.append((at, part.first - at))
+        at = max(at, part.end)
+    return [*missing, (at, games - at)] if at < games else missing
+
+
+class RunFolder:
+    """A results folder open for writing by this process alone; use it as a context.
+
+    Entering makes the folder or repairs what is there; `missing` is then to be played, `write` takes blocks from any
+    thread, `add` lists them in the manifest.
+    """
+
+    def __init__(self, path: Path, spec: Spec, games: int, kernel_hash: str) -> None:
+        self.path = path
+        self.spec = spec
+        self.games = games
+        self.columns = spec.columns
+        self.document = json.loads(json.dumps(describe(spec, kernel_hash)))
+        self.parts: list[Part] = []
+        self.seconds = 0.0
+        self._began: float | None = None
+        self._committed = 0.0
+        self._made = False
+        self._lock = contextlib.ExitStack()
+
+    @property
+    def n_there(self) -> int:
+        """Return the number of games done."""
+        return sum(part.games for part in self.parts)
+
+    @property
+    def missing(self) -> list[tuple[int, int]]:
+        """Return the ranges (first, games) still to be played."""
+        return gaps(self.parts, self.games)
+
+    def __enter__(self) -> Self:
+        """Lock the folder, look at what is there, put it in order.
+
+        Raises
+        ------
+        StoreError
+            If the folder cannot be used; see `look`.
+        """
+        with self._telling():
+            self._made = not self.path.exists()
+            self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._acquire()
+            manifest = look(self.path, self.spec, self.games)
+            self._refuse_other_kernels(manifest)
+            with self._telling():
+                self._repair(manifest)
+                self.commit()
+        except BaseException:
+            self._release()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """List what is finished and unlock."""
+        try:
+            with contextlib.nullcontext() if kind is None else contextlib.suppress(StoreError):
+                self.commit()
+        finally:
+            self._release()
+
+    def start_clock(self) -> None:
+        """Count the time from now on as time spent playing."""
+        self._began = time.monotonic()
+
+    def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
+        """Write a block's rows as a part; safe in any thread.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written; nothing of the part is left behind.
+        """
+        with self._telling():
+            return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
+
+    def add(self, part: Part) -> None:
+        """Count a part that was written; now and then the manifest is brought up to date."""
+        self.parts.append(part)
+        if time.monotonic() - self._committed > COMMIT_EVERY:
+            self.commit()
+
+    def commit(self) -> None:
+        """Replace the manifest by one that lists every part so far.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written; the old one stays.
+        """
+        self.parts.sort(key=lambda part: part.first)
+        spent = 0.0 if self._began is None else time.monotonic() - self._began
+        document = {
+            **self.document,
+            "games": self.games,
+            "n_there": self.n_there,
+            "complete": not self.missing,
+            "seconds": round(self.seconds + spent, 3),
+            "parts": [part.plain() for part in self.parts],
+        }
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        with self._telling():
+            self._sync()  # the parts' names first: the manifest must never list what a power cut could take back
+            parts_on_disk.replace_file(self.path / MANIFEST, text.encode())
+            self._sync()
+        self._committed = time.monotonic()
+
+    def _sync(self) -> None:
+        folder = os.open(self.path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _acquire(self) -> None:
+        """Lock the folder against other processes."""
+        with self._telling():
+            file = self._lock.enter_context((self.path / LOCK).open("a+b", buffering=0))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                holder = file.read().decode(errors="replace").strip()
+                raise RefusedError(
+                    f"{self.path} is being written by process {holder or '?'}; wait for it, or give another folder"
+                ) from None
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    raise
+        with contextlib.suppress(OSError):  # the number is a courtesy
+            file.truncate(0)
+            file.write(str(os.getpid()).encode())
+
+    def _release(self) -> None:
+        """Unlock; a folder that was made for nothing is removed."""
+        if self._made and not (self.path / MANIFEST).exists():
+            with contextlib.suppress(OSError):
+                (self.path / LOCK).unlink()
+                self.path.rmdir()
+        self._lock.close()
+
+    def _refuse_other_kernels(self, manifest: Manifest | None) -> None:
+        ours = self.document["kernel_hash"]
+        if manifest is not None and manifest.kernel_hash != ours:
+            raise RefusedError(
+                f"{self.path} was begun by other kernels ({manifest.kernel_hash} there, {ours} here): it can be read, "
+                "but not gone on with; give another folder"
+            )
+
+    def _repair(self, manifest: Manifest | None) -> None:
+        """Take in every whole part, remove broken ones and stray temporary files."""
+        self.seconds = manifest.seconds if manifest else 0.0
+        listed = {part.name: part for part in manifest.parts} if manifest else {}
+        # Listed parts come first: what overlaps them is then the one to go. Nothing goes before all were looked at.
+        names = sorted(_parts_there(self.path), key=lambda name: (name not in listed, name))
+        broken = [name for name in os.listdir(self.path) if parts_on_disk.is_stray(name)]
+        for name in names:
+            part = self._judge(self.path / name, listed.get(name))
+            if part is None or part.end > self.games or any(part.overlaps(other) for other in self.parts):
+                broken.append(name)
+            else:
+                self.parts.append(part)
+        for name in broken:
+            (self.path / name).unlink(missing_ok=True)
+
+    def _judge(self, path: Path, listed: Part | None) -> Part | None:
+        """Return a part found in the folder, or None if it is broken.
+
+        Raises
+        ------
+        RefusedError
+            If it is whole but of another run: somebody put it there, and it is not ours to remove.
+        """
+        try:
+            part, document = parts_on_disk.inspect(path)
+        except PartError:
+            return None
+        if document.get("spec") != self.document["spec"]:
+            how = differences(document.get("spec"), self.document["spec"])
+            raise RefusedError(f"{path} belongs to another run ({how}); move it elsewhere")
+        if listed is not None:
+            return part if part == listed else None
+        try:
+            verify(path, part, self.document["spec"])
+        except PartError:
+            return None
+        return part if document.get("kernel_hash") == self.document["kernel_hash"] else None
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Turn what the system says into one line."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written: {_reason(error)}{_advice(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "; what is finished is kept: make room and give the same command again"
+    return ""
+
+
+__all__ = [
+    "FORMAT",
+    "MANIFEST",
+    "Manifest",
+    "RefusedError",
+    "RunFolder",
+    "StoreError",
+    "check",
+    "default_folder",
+    "gaps",
+    "iter_parts",
+    "look",
+    "read_manifest",
+]
