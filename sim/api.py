@@ -222,7 +222,7 @@ def run(
         slot takes the text alone.
     threads, block
         Threads, and games in a block; they never change a row. Default: the processors there are, and blocks of up to
-        a million games.
+        half a million games.
     out
         The results folder. Without it rows are kept in memory.
     progress

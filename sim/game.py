@@ -54,9 +54,8 @@ class Slot:
         names = [word.strip() for word in given.split(",")] if isinstance(given, str) else list(given)
         for name in names:
             if name not in self.choices:
-                raise RuleError(
-                    f"--{self.name}: '{name}' is not a policy here; choose {listed(list(self.choices))}{nearest(name, self.choices)}"
-                )
+                known = list(self.choices)
+                raise RuleError(f"--{self.name}: '{name}' is no policy; choose {listed(known)}{nearest(name, known)}")
         if len(names) == 1:
             names *= seats
         if len(names) != seats:
@@ -89,15 +88,21 @@ class Kernel(Protocol):
     def new_scratch(self) -> Any:
         """Return what one thread needs to play."""
 
-    def play_block(self, scratch: Any, rules: Any, seed: int, first: int, out: np.ndarray[Any, Any], n_games: int) -> None:
-        """Play the games first, first + 1, … into the columns of `out`, C-contiguous int64 of shape (n_columns, >= n_games)."""
+    def play_block(
+        self, scratch: Any, rules: Any, seed: int, first: int, out: np.ndarray[Any, Any], n_games: int
+    ) -> None:
+        """Play the games first, first + 1, … into the columns of `out`.
+
+        `out` is C-contiguous int64 of shape (n_columns, >= n_games).
+        """
 
     def play_deal(
         self, scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any], out: np.ndarray[Any, Any]
     ) -> bool:
-        """Play one explicit deal into `out`, int64 of shape (n_columns, 1); False if it needed a deck more than `orders` holds.
+        """Play one explicit deal into `out`; False if it needed a deck more than `orders` holds.
 
-        `orders` is uint8 of shape (n_decks, n_cards), cards as `sim.cards` numbers them.
+        `out` is int64 of shape (n_columns, 1), `orders` uint8 of shape (n_decks, n_cards) in the
+        numbers of `sim.cards`.
         """
 
 
@@ -147,7 +152,7 @@ class Game:
 
     def kernel(self) -> Kernel:
         """Import the game's kernel (which loads numba)."""
-        return importlib.import_module(f"{self.package}.kernel")  # type: ignore[return-value]
+        return importlib.import_module(f"{self.package}.kernel")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,11 +167,14 @@ class Findings:
         Column → mean, for the numeric columns.
     ends
         Category column → value → count.
+    lows
+        Column → lower end of the mean's interval, so that a small sample is not called degenerate by chance.
     """
 
     games: int
     means: Mapping[str, float]
     ends: Mapping[str, Mapping[str, int]]
+    lows: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def share(self, column: str, value: str) -> float:
         """Return the share of games whose category `column` is `value` (0–1)."""
@@ -183,7 +191,13 @@ class Spec:
     seed: int
 
     @classmethod
-    def build(cls, game: Game, rules: Any = None, policies: Mapping[str, str | Sequence[str] | None] | None = None, seed: int = 1) -> Spec:
+    def build(
+        cls,
+        game: Game,
+        rules: Any = None,
+        policies: Mapping[str, str | Sequence[str] | None] | None = None,
+        seed: int = 1,
+    ) -> Spec:
         """Return the specification with defaults filled in.
 
         Raises

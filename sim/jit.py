@@ -73,16 +73,14 @@ os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
 
 import numba  # noqa: E402  (the cache folder has to be named first)
 
-numba.config.CACHE_DIR = str(cache_folder())
+numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
 
 
 def compiled(function: _F) -> _F:
     """Compile `function` when it is first called; the result is kept on disk and runs without the GIL."""
-    return numba.njit(nogil=True, cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
-
-
+    return numba.njit(nogil=True, cache=True, error_model="numpy")(function)  # type: ignore[return-value]
 
 
 def inlined(function: _F) -> _F:
     """Compile a small `function` of a hot path into each of its callers: a call between kernels costs 5 to 10 ns."""
-    return numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)(function)  # type: ignore[no-any-return]
+    return numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)(function)  # type: ignore[return-value]

@@ -43,7 +43,7 @@ class Column:
 
     @property
     def storage(self) -> np.dtype[Any]:
-        """Return the smallest numpy type that holds the column: an integer (category indices too) or, for shares, float64."""
+        """Return the smallest numpy type for the column: an integer (for a category too), or float64 for shares."""
         import numpy as np
 
         if self.share:
@@ -65,7 +65,7 @@ class Column:
         raw : int64, shape (n,)
         """
         if self.share:
-            return raw / SHARE_UNIT  # type: ignore[no-any-return]
+            return raw / SHARE_UNIT
         return raw.astype(self.storage)
 
     def value(self, raw: int) -> Any:

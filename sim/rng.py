@@ -1,8 +1,8 @@
 """Counter-based random streams: every number is a function of (seed, game, purpose).
 
 A stream's block ``b`` of four 64-bit words is Philox4x64-10 [1]_ with key ``(seed, 0)`` and counter
-``(b, game, purpose, 0)``. One purpose serves one shuffle or one seat's policy, so a policy that draws more never moves a
-later shuffle, and two rule sets see the same cards for the same purpose (common random numbers).
+``(b, game, purpose, 0)``. One purpose serves one shuffle or one seat's policy, so a policy that draws more never moves
+a later shuffle, and two rule sets see the same cards for the same purpose (common random numbers).
 
 Shuffles are lazy: cards of an order are decided as they are revealed, eight to a random word. A word ``x`` and the
 bounds ``m1 … m8`` of eight Fisher-Yates steps give eight exactly uniform numbers by repeated 128-bit products, the
@@ -74,7 +74,7 @@ STREAM_DTYPE = np.dtype(
 ORDER_DTYPE = np.dtype([("stream", STREAM_DTYPE), ("n_revealed", np.int64), ("cards", np.uint8, (56,))], align=True)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def multiply_wide(typing_context: Any, a: Any, b: Any) -> Any:
     """Return the high and the low 64 bits of the product of two uint64."""
 
@@ -89,7 +89,7 @@ def multiply_wide(typing_context: Any, a: Any, b: Any) -> Any:
     return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def count_ones(typing_context: Any, word: Any) -> Any:
     """Return the number of set bits of a uint64 as int64."""
 
@@ -99,7 +99,7 @@ def count_ones(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def lowest_one(typing_context: Any, word: Any) -> Any:
     """Return the place (0–63) of the lowest set bit of a uint64 as int64; 64 for zero."""
 

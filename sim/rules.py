@@ -117,7 +117,7 @@ class Integer(Kind):
 class Boolean(Kind):
     """True or false."""
 
-    allowed: ClassVar[str] = "true, false"  # type: ignore[misc]
+    allowed: ClassVar[str] = "true, false"
 
     def read(self, value: object) -> bool:
         if isinstance(value, bool):
@@ -153,7 +153,9 @@ class OneOf(Kind):
         for member in self.enum:
             if member.text == word:
                 return member
-        raise ValueError(f"'{value}' is not allowed; choose {listed(self.enum.texts())}{nearest(word, self.enum.texts())}")
+        raise ValueError(
+            f"'{value}' is not allowed; choose {listed(self.enum.texts())}{nearest(word, self.enum.texts())}"
+        )
 
     def plain(self, value: Choice) -> str:
         return value.text
@@ -186,7 +188,9 @@ class IntegerList(Kind):
             raise ValueError("the list is empty; at least one number is needed")
         for place, number in enumerate(numbers, start=1):
             if not self.low <= number <= self.high:
-                raise ValueError(f"number {place} of the list, {number}, is out of range; allowed: {self.low} to {self.high}")
+                raise ValueError(
+                    f"number {place} of the list, {number}, is out of range; allowed: {self.low} to {self.high}"
+                )
         if sum(numbers) > self.largest_sum:
             raise ValueError(f"the numbers add up to {sum(numbers)}; at most {self.largest_sum} in all are allowed")
         return numbers
@@ -203,14 +207,20 @@ class IntegerList(Kind):
         return [(name, ("i8", (longest,)), padded), (f"n_{name}", "i8", len(value))]
 
     def samples(self) -> list[Any]:
-        return [(self.low,), (self.high, self.low), (1, 2, 3, 4, 3, 2, 1), (2, 2, 2), (self.high,) * (self.largest_sum // self.high)]
+        return [
+            (self.low,),
+            (self.high, self.low),
+            (1, 2, 3, 4, 3, 2, 1),
+            (2, 2, 2),
+            (self.high,) * (self.largest_sum // self.high),
+        ]
 
 
 @dataclasses.dataclass(frozen=True)
 class RankSet(Kind):
     """A set of ranks, written as a word such as ``JQKA``; the empty word is the empty set."""
 
-    allowed: ClassVar[str] = f"any of {RANKS}, or none"  # type: ignore[misc]
+    allowed: ClassVar[str] = f"any of {RANKS}, or none"
 
     def read(self, value: object) -> str:
         if isinstance(value, Sequence) and not isinstance(value, str):
@@ -233,7 +243,7 @@ class RankSet(Kind):
         return [(name, "i8", sum(1 << RANKS.index(rank) for rank in value))]
 
     def samples(self) -> list[Any]:
-        return ["", "A", "JQKA", "A2", RANKS[1:] + RANKS[0]]
+        return ["", "A", "JQKA", "2A", RANKS[1:] + RANKS[0]]
 
 
 def _read_integer(value: object) -> int:
@@ -277,6 +287,7 @@ class Rules:
     """Named variants: name → (description, the options that depart from the defaults)."""
 
     def __post_init__(self) -> None:
+        """Read every value and check them together."""
         for name, kind in self.kinds().items():
             try:
                 value = kind.read(getattr(self, name))
@@ -315,7 +326,9 @@ class Rules:
         """
         kinds = cls.kinds()
         if name not in kinds:
-            raise RuleError(f"{cls.GAME} has no option '{name}'{nearest(name, kinds)}; its options are {listed(list(kinds), 'and')}")
+            raise RuleError(
+                f"{cls.GAME} has no option '{name}'{nearest(name, kinds)}; its options are {listed(list(kinds), 'and')}"
+            )
         return kinds[name]
 
     @classmethod
@@ -354,7 +367,9 @@ class Rules:
             name, equals, text = assignment.partition("=")
             name = name.strip()
             if not equals:
-                raise RuleError(f"'{assignment}' has no '='; write OPTION=VALUE, for example {next(iter(cls.kinds()))}=…")
+                raise RuleError(
+                    f"'{assignment}' has no '='; write OPTION=VALUE, for example {next(iter(cls.kinds()))}=…"
+                )
             cls.kind(name)
             values[name] = text
         for name, value in (options or {}).items():
@@ -372,7 +387,8 @@ class Rules:
             If there is no such variant; the message lists them.
         """
         if name not in cls.VARIANTS:
-            raise RuleError(f"{cls.GAME} has no variant '{name}'{nearest(name, cls.VARIANTS)}; there are {listed(list(cls.VARIANTS), 'and')}")
+            known = listed(list(cls.VARIANTS), "and")
+            raise RuleError(f"{cls.GAME} has no variant '{name}'{nearest(name, cls.VARIANTS)}; there are {known}")
         return dict(cls.VARIANTS[name][1])
 
     @classmethod
@@ -391,7 +407,9 @@ class Rules:
             try:
                 cls.kind(name).read(value)
             except ValueError as error:
-                raise RuleError(f"rule file {path}: {error if isinstance(error, RuleError) else f'{name}: {error}'}") from None
+                raise RuleError(
+                    f"rule file {path}: {error if isinstance(error, RuleError) else f'{name}: {error}'}"
+                ) from None
         return values
 
     def plain(self) -> dict[str, Any]:
@@ -409,7 +427,11 @@ class Rules:
 
     def to_toml(self) -> str:
         """Return a rule file to edit: every option with its value, its allowed values and its meaning."""
-        lines = [f"# Rules of {self.GAME}: edit, then give it to a command as --rules FILE.toml.", f'game = "{self.GAME}"', ""]
+        lines = [
+            f"# Rules of {self.GAME}: edit, then give it to a command as --rules FILE.toml.",
+            f'game = "{self.GAME}"',
+            "",
+        ]
         for name, kind in self.kinds().items():
             lines.append(f"# {kind.meaning}{' (gap)' if kind.gap else ''}")
             lines.append(f"# allowed: {kind.allowed}; default: {kind.text(self.defaults()[name])}")

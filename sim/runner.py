@@ -22,7 +22,7 @@ from sim.outcome import SHARE_UNIT, Column
 if TYPE_CHECKING:
     import numpy as np
 
-LARGEST_BLOCK = 2**20
+LARGEST_BLOCK = 2**19
 SMALLEST_BLOCK = 2**10
 LARGEST_CHUNK = 2**13
 FIRST_CHUNK = 2**6

@@ -25,6 +25,7 @@ from sim.provenance import FORMAT, describe
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
 MANIFEST = "_run.json"
 LOCK = ".lock"
@@ -170,8 +171,8 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
     return problems
 
 
-def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> None:
-    """Make sure that the file is the part it should be, to the last byte.
+def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
+    """Make sure that the file is the part it should be, checksums and all; return its rows.
 
     Raises
     ------
@@ -182,21 +183,16 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> None:
     """
     import pyarrow.compute as pc
 
-    _same_part(path, part, spec)
-    index = parts_on_disk.read(path)[parts_on_disk.INDEX]
-    least_most = pc.min_max(index).as_py()
-    if (least_most["min"], least_most["max"]) != (part.first, part.end - 1):
-        raise PartError("its game indices are not those of its name")
-
-
-def _same_part(path: Path, part: Part, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a listed part's provenance; PartError if the file is not what the manifest lists."""
     found, document = parts_on_disk.inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
     if found != part:
         raise PartError(f"it is not the file that {MANIFEST} lists")
-    return document
+    table = parts_on_disk.read(path)
+    least_most = pc.min_max(table[parts_on_disk.INDEX]).as_py()
+    if (least_most["min"], least_most["max"]) != (part.first, part.end - 1):
+        raise PartError("its game indices are not those of its name")
+    return table
 
 
 def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
@@ -209,7 +205,9 @@ def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
     for group in ("rules", "policies"):
         old, new = theirs.get(group) or {}, ours[group]
         pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]
-    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new]
+    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new] or [
+        "in what it says of itself"
+    ]
     return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
 
 
@@ -220,7 +218,7 @@ def _short(value: Any) -> str:
         return words[0] if len(set(words)) == 1 and isinstance(value[0], str) else ",".join(words)
     if isinstance(value, bool):
         return str(value).lower()
-    return {None: "not set", "": "none"}.get(value, str(value))
+    return "not set" if value is None else str(value) or "none"
 
 
 def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
@@ -465,11 +463,13 @@ class RunFolder:
             raise RefusedError(f"{path} belongs to another run ({how}); move it elsewhere")
         if listed is not None:
             return part if part == listed else None
+        if any(document.get(key) != self.document[key] for key in ("format", "kernel_hash", "columns")):
+            return None
         try:
-            verify(path, part, self.document["spec"])
+            table = verify(path, part, self.document["spec"])
         except PartError:
             return None
-        return part if document.get("kernel_hash") == self.document["kernel_hash"] else None
+        return part if table.schema.remove_metadata() == parts_on_disk.schema(self.columns) else None
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:

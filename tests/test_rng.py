@@ -47,8 +47,8 @@ def test_the_scheme_is_pinned():
 
 # fmt: off
 PINNED_ORDER = [
-    41, 18, 5, 47, 46, 27, 7, 39, 36, 11, 49, 8, 1, 6, 10, 43, 48, 15, 21, 33, 30, 40, 35, 51, 29, 44, 9, 24, 19, 28, 45, 23,
-    38, 34, 12, 0, 50, 2, 14, 26, 13, 17, 42, 20, 32, 4, 31, 37, 16, 3, 22, 25,
+    41, 18, 5, 47, 46, 27, 7, 39, 36, 11, 49, 8, 1, 6, 10, 43, 48, 15, 21, 33, 30, 40, 35, 51, 29, 44, 9, 24, 19, 28,
+    45, 23, 38, 34, 12, 0, 50, 2, 14, 26, 13, 17, 42, 20, 32, 4, 31, 37, 16, 3, 22, 25,
 ]
 # fmt: on
 PINNED_DRAWS = [0, 1, 1, 1, 2, 1, 2, 4, 1, 1, 5, 5]
@@ -127,7 +127,9 @@ def test_the_shuffle_is_uniform():
     statistic = ((in_place - n / 52) ** 2 / (n / 52)).sum()
     assert 1e-4 < stats.chi2.sf(statistic, 51 * 51) < 1 - 1e-4
     for place in (0, 7, 8, 31, 32, 47, 50):
-        pairs = np.bincount(orders[:, place].astype(np.int64) * 52 + orders[:, place + 1], minlength=2704).reshape(52, 52)
+        pairs = np.bincount(orders[:, place].astype(np.int64) * 52 + orders[:, place + 1], minlength=2704).reshape(
+            52, 52
+        )
         assert pairs.trace() == 0
         off = pairs[~np.eye(52, dtype=bool)]
         assert 1e-4 < stats.chisquare(off).pvalue < 1 - 1e-4

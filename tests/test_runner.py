@@ -60,7 +60,9 @@ def test_ranges_are_cut_into_blocks():
     assert list(runner.cut([(0, 5), (9, 2)], 2)) == [(0, 2), (2, 2), (4, 1), (9, 2)]
     player = runner.ready(Spec.build(GAME))
     seen = []
-    tally = runner.play(player, [(3, 10), (50, 4)], lambda first, arrays: (first, len(arrays[0])), receive=seen.append, block=4)
+    tally = runner.play(
+        player, [(3, 10), (50, 4)], lambda first, arrays: (first, len(arrays[0])), receive=seen.append, block=4
+    )
     assert sorted(seen) == [(3, 4), (7, 4), (11, 2), (50, 4)]
     assert tally.n_played == 14
 
@@ -133,7 +135,13 @@ def test_interruption_hands_over_what_is_finished():
 
     with pytest.raises(KeyboardInterrupt):
         runner.play(
-            player, [(0, N)], lambda first, arrays: first, receive=received.append, threads=2, block=250, progress=progress
+            player,
+            [(0, N)],
+            lambda first, arrays: first,
+            receive=received.append,
+            threads=2,
+            block=250,
+            progress=progress,
         )
     assert received
     assert len(received) < N // 250
@@ -215,7 +223,9 @@ def test_results_say_what_they_are():
 
 
 def test_importing_sim_loads_nothing_heavy():
-    code = "import sys, sim; from sim import get_game; print({'numpy', 'numba', 'pyarrow', 'pandas'} & set(sys.modules))"
+    code = (
+        "import sys, sim; from sim import get_game; print({'numpy', 'numba', 'pyarrow', 'pandas'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

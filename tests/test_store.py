@@ -142,11 +142,17 @@ def test_parts_do_not_depend_on_when_and_by_how_many_threads_they_are_written(fo
 def test_shares_are_written_exactly(tmp_path):
     run(GAME, 500, rules={"players": 6}, out=tmp_path / "run")
     shares = pd.read_parquet(tmp_path / "run")[[f"win_share_{seat}" for seat in range(6)]]
-    assert set(shares.stack()) == {0.0, 1.0, 1 / 6}
+    assert set(shares.to_numpy().ravel()) == {0.0, 1.0, 1 / 6}
 
 
 def test_columns_of_every_width_are_written(tmp_path):
-    rules = {"bus_deck": "fresh", "blockers": "23456789TJQKA", "players": 2, "max_turns": 2**31 - 1, "max_attempts": 70_000}
+    rules = {
+        "bus_deck": "fresh",
+        "blockers": "23456789TJQKA",
+        "players": 2,
+        "max_turns": 2**31 - 1,
+        "max_attempts": 70_000,
+    }
     run("bussikuski", 3, rules=rules, out=tmp_path / "run")
     rows = pd.read_parquet(tmp_path / "run")
     assert rows["bus_attempts"].dtype == "uint32"
@@ -232,7 +238,7 @@ def test_damaged_part_is_played_again(folder, expected, damage, listed):
 def test_missing_part_of_a_finished_run_is_played_again(folder, expected):
     part(folder, 2).unlink()
     assert prepare(GAME, N, out=folder).n_missing == BLOCK
-    with pytest.raises(StoreError, match="is missing, though _run.json lists it"):
+    with pytest.raises(StoreError, match=r"is missing, though _run.json lists it"):
         list(iter_parts(folder))
     assert run(GAME, N, out=folder).n_played == BLOCK
     assert same_rows(folder, expected)
@@ -342,7 +348,7 @@ def test_other_kernels_may_read_but_not_go_on(folder, monkeypatch, expected):
     path.write_text(json.dumps(document))
     pd.testing.assert_frame_equal(run(GAME, N, out=folder).frame(), expected)
     before = listing(folder)
-    with pytest.raises(RefusedError, match="was begun by other kernels .0123456789abcdef there"):
+    with pytest.raises(RefusedError, match=r"was begun by other kernels .0123456789abcdef there"):
         run(GAME, N + 1, out=folder)
     assert listing(folder) == before
 
@@ -354,7 +360,9 @@ def test_part_of_another_run_is_refused_and_nothing_touched(folder, tmp_path, li
     truncated(part(folder, 4))
     forget(folder, *([1] if listed else [1, 2]))
     before = listing(folder)
-    with pytest.raises(RefusedError, match=r"1499.parquet belongs to another run .seed 2 there, 1 here.; move it elsewhere"):
+    with pytest.raises(
+        RefusedError, match=r"1499.parquet belongs to another run .seed 2 there, 1 here.; move it elsewhere"
+    ):
         run(GAME, N, out=folder)
     assert listing(folder) == before
 
@@ -390,7 +398,7 @@ def test_folder_with_other_files_is_refused(tmp_path):
 
 def test_parts_without_a_manifest_are_refused(folder):
     (folder / "_run.json").unlink()
-    with pytest.raises(RefusedError, match="it holds part-000000000000-000000000499.parquet"):
+    with pytest.raises(RefusedError, match=r"it holds part-000000000000-000000000499.parquet"):
         run(GAME, N, out=folder)
 
 
@@ -398,22 +406,23 @@ def test_file_instead_of_a_folder_is_refused(tmp_path):
     (tmp_path / "run").write_text("mine")
     with pytest.raises(RefusedError, match="run is a file, not a folder"):
         run(GAME, N, out=tmp_path / "run")
-    with pytest.raises(StoreError, match="run/below is a file|run/below cannot be written"):
+    with pytest.raises(StoreError, match=r"run/below is a file|run/below cannot be written"):
         run(GAME, N, out=tmp_path / "run" / "below")
     with pytest.raises(RefusedError, match="run is a file, not a results folder"):
         read_manifest(tmp_path / "run")
 
 
 def test_what_is_no_results_folder_says_so(tmp_path):
-    with pytest.raises(RefusedError, match="is not a results folder: it has no _run.json"):
+    with pytest.raises(RefusedError, match=r"is not a results folder: it has no _run.json"):
         read_manifest(tmp_path)
-    with pytest.raises(RefusedError, match="there is no folder .*/nowhere"):
+    with pytest.raises(RefusedError, match=r"there is no folder .*/nowhere"):
         read_manifest(tmp_path / "nowhere")
 
 
 def test_second_process_is_locked_out(tmp_path, expected):
     out = tmp_path / "run"
-    code = f"from tests.toy import GAME; from sim import run; run(GAME, {N}, rules={{'pace': 2000}}, block=100, out={str(out)!r})"
+    arguments = f"GAME, {N}, rules={{'pace': 2000}}, block=100, out={str(out)!r}"
+    code = f"from tests.toy import GAME; from sim import run; run({arguments})"
     with subprocess.Popen([sys.executable, "-c", code]) as first:
         try:
             while not list(out.glob("part-*")):
@@ -434,7 +443,9 @@ def test_second_process_is_locked_out(tmp_path, expected):
 def mounted(path, options):
     """A small file system of its own."""
     path.mkdir(exist_ok=True)
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", path], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", path], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         pytest.skip(f"cannot mount a file system here: {done.stderr.strip()}")
     try:
@@ -452,7 +463,9 @@ def remount(path, options):
 def test_full_disk_leaves_nothing_half_written(tmp_path, expected, kilobytes):
     with mounted(tmp_path / "disk", f"size={kilobytes}k") as disk:
         out = disk / "run"
-        with pytest.raises(StoreError, match=r"run cannot be written: no space left on device; what is finished is kept") as caught:
+        with pytest.raises(
+            StoreError, match=r"run cannot be written: no space left on device; what is finished is kept"
+        ) as caught:
             run(GAME, N, block=BLOCK, threads=2, out=out)
         assert "\n" not in str(caught.value)
         left = set(os.listdir(out)) if out.exists() else set()

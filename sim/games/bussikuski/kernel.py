@@ -41,12 +41,13 @@ def play_block(scratch: Any, rules: Any, seed: int, first: int, out: np.ndarray[
 def play_deal(
     scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any], out: np.ndarray[Any, Any]
 ) -> bool:
-    """Play one explicit deal into `out`, int64 of shape (n_columns, 1); False if it needed a deck more than `orders` holds.
+    """Play one explicit deal into `out`; False if it needed a deck more than `orders` holds.
 
     Parameters
     ----------
     orders : uint8, shape (n_decks, 52)
         Cards as `sim.cards` numbers them, top first.
+    out : int64, shape (n_columns, 1)
     """
     states, _ = scratch
     return bool(play_order(states[0], rules[0], np.uint64(seed), np.uint64(game), ACE_HIGH[orders], out))
@@ -93,7 +94,9 @@ def write_row(state: Any, rules: Any, out: Any, row: int) -> None:
 
 
 @compiled
-def play_side_by_side(states: Any, table: Any, rules: Any, seed: int, first: int, out: Any, row: int, n_games: int) -> None:
+def play_side_by_side(
+    states: Any, table: Any, rules: Any, seed: int, first: int, out: Any, row: int, n_games: int
+) -> None:
     """Play up to 32 games whose seats all give to the leader, their gifts side by side; write them from `row` on."""
     for lane in range(n_games):
         state = states[lane]

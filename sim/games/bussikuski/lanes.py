@@ -64,10 +64,9 @@ def _hand_out(builder: Any, n_seats: int, points: Any, order: Any, gifts: Any) -
         start = builder.or_(builder.shl(own, eight), _every(builder, builder.load(builder.gep(order, [at]))))
         starts.append(start)
         keys.append(cgutils.alloca_once_value(builder, start))
-    most = builder.call(
-        cgutils.get_or_insert_function(builder.module, ir.FunctionType(_LANE, [_LANES]), f"llvm.vector.reduce.umax.v{N_LANES}i16"),
-        [gifts],
-    )
+    kind = ir.FunctionType(_LANE, [_LANES])
+    greatest = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.umax.v{N_LANES}i16")
+    most = builder.call(greatest, [gifts])
     with cgutils.for_range(builder, builder.zext(most, ir.IntType(64))) as loop:
         given = _every(builder, builder.trunc(loop.index, _LANE))
         is_due = builder.icmp_unsigned(">", gifts, given)
@@ -82,9 +81,9 @@ def _hand_out(builder: Any, n_seats: int, points: Any, order: Any, gifts: Any) -
         builder.store(builder.add(builder.load(place, align=2), raised), place, align=2)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def give_side_by_side(typing_context: Any, points: Any, played: Any, value: Any, order: Any, n_players: Any) -> Any:
-    """Let one seat give `value` points for each card it has `played`, each to its opponent with the fewest, in every lane.
+    """Let one seat give `value` points for each card it has `played`, each to the leader, in every lane.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ from sim.games.bussikuski.rules import (
     Boundary,
     Bus,
     BusDeck,
-    BusStake,
     BussikuskiRules,
+    BusStake,
     BusTie,
     DriverTie,
     FourthQuestion,
@@ -34,7 +34,18 @@ from sim.games.bussikuski.rules import (
 )
 from sim.games.bussikuski.state import BUS_ENDS, DRIVER_BY
 from sim.jit import compiled, inlined
-from sim.rng import DEAL, LATER_ORDER, RESHUFFLE, card_at, count_ones, known_card, lowest_one, reveal_to, start_order, start_stream
+from sim.rng import (
+    DEAL,
+    LATER_ORDER,
+    RESHUFFLE,
+    card_at,
+    count_ones,
+    known_card,
+    lowest_one,
+    reveal_to,
+    start_order,
+    start_stream,
+)
 from sim.rng import POLICY as POLICY_STREAM
 from sim.rules import LARGEST_COUNT, pack
 
@@ -142,7 +153,9 @@ def fold(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> np.nd
     leads = [sum(rules.diamond_rows[:row]) for row in range(len(rules.diamond_rows))]
     n = rules.players
     # `leader`'s order among equals: the way round the table; 0xFFFF where there is no gift
-    nearest = [[(seat - giver) % n if seat < n and seat != giver else 0xFFFF for seat in range(8)] for giver in range(8)]
+    nearest = [
+        [(seat - giver) % n if seat < n and seat != giver else 0xFFFF for seat in range(8)] for giver in range(8)
+    ]
     kinds = {slot.name: [list(slot.choices).index(name) for name in policies[slot.name]] for slot in SLOTS}
 
     def padded(numbers: Sequence[int], length: int) -> list[int]:
@@ -286,9 +299,7 @@ def ask_inside(rules: Any, policy: int, drawn: int, known: int, first: int, seco
 
 
 @inlined
-def ask_fourth(
-    rules: Any, policy: int, drawn: int, known: int, first: int, second: int, third: int
-) -> tuple[int, int]:
+def ask_fourth(rules: Any, policy: int, drawn: int, known: int, first: int, second: int, third: int) -> tuple[int, int]:
     """Question 4: return the answer (a suit; or 0 held, 1 new) and the cards that make it right."""
     if rules.asks_suit:
         answer = answer_suit(policy, drawn, known, rules.suit)
@@ -341,7 +352,9 @@ def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
         drawn[question] = draw_answer(state, rules, seat, rules.n_answers[question])
     answer_1, fits_1 = ask_colour(policy, drawn[0], table_or_own(state, policy, nothing, seat))
     answer_2, fits_2 = ask_higher(rules, policy, drawn[1], table_or_own(state, policy, own_1, n + seat), first)
-    answer_3, fits_3 = ask_inside(rules, policy, drawn[2], table_or_own(state, policy, own_2, 2 * n + seat), first, second)
+    answer_3, fits_3 = ask_inside(
+        rules, policy, drawn[2], table_or_own(state, policy, own_2, 2 * n + seat), first, second
+    )
     answer_4, fits_4 = ask_fourth(
         rules, policy, drawn[3], table_or_own(state, policy, own_3, 3 * n + seat), first, second, third
     )
@@ -370,13 +383,21 @@ def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
 
 @compiled
 def book_in_order(state: Any, rules: Any, events: Any) -> None:
-    """Book stakes and gifts round by round and seat by seat, where the order matters: `right_gives`, or a game to tell."""
+    """Book stakes and gifts round by round and seat by seat, where the order matters (`right_gives`)."""
     n = rules.n_players
     for question in range(4):
         stake = rules.stake[question]
         for seat in range(n):
             said = np.int64(state.verdicts[seat, question])
-            note(events, rec.ANSWER, seat, question, state.answers[seat, question], known_card(state.deck, question * n + seat), said)
+            note(
+                events,
+                rec.ANSWER,
+                seat,
+                question,
+                state.answers[seat, question],
+                known_card(state.deck, question * n + seat),
+                said,
+            )
             if said == WRONG:
                 state.points[seat] += np.int64(stake)
             elif said == RIGHT and rules.right_gives:
@@ -480,7 +501,7 @@ def lanes_to_bits(lanes: int) -> int:
 
 @inlined
 def count_left(state: Any, rules: Any) -> int:
-    """Count the cards left to each seat; return lanes with a 1 for each seat that has the most (0 if nobody has any)."""
+    """Count the cards left to each seat; return the seats that have the most (lanes; 0 if nobody has any)."""
     total = np.uint64(0)
     for rank in range(N_RANKS):
         total += state.holders[rank]
@@ -680,7 +701,7 @@ def lay_diamond(state: Any, rules: Any) -> None:
 
 @compiled
 def look(state: Any, orders: Any, position: int) -> int:
-    """Look at a face-down card: in a seeded game it is decided now, else it is the one at `position` of the bus deck."""
+    """Look at a face-down card: of a seeded game it is decided now, else it lies at `position` of the bus deck."""
     if orders is None:
         state.n_looked += 1
         return card_at(state.bus, state.n_looked - 1)

@@ -11,7 +11,9 @@ from sim.jit import compiled, inlined
 from sim.rng import count_ones, draw_below
 
 OWN, COUNTING, GUESS_RANDOM = (list(SLOTS[0].choices).index(name) for name in ("own", "counting", "random"))
-LEADER, NEIGHBOUR, SPREAD, GIVE_RANDOM = (list(SLOTS[1].choices).index(name) for name in ("leader", "neighbour", "spread", "random"))
+LEADER, NEIGHBOUR, SPREAD, GIVE_RANDOM = (
+    list(SLOTS[1].choices).index(name) for name in ("leader", "neighbour", "spread", "random")
+)
 
 
 @inlined

@@ -114,22 +114,29 @@ class BussikuskiRules(Rules):
     players: int = integer(4, 2, MAX_PLAYERS, meaning="number of seats; one 52-card deck serves eight at most")
     guess_tie: GuessTie = one_of(
         GuessTie.WRONG,
-        meaning="question 2, equal rank: wrong whatever was said; right whatever was said; free: neither penalty nor gift",
+        meaning="question 2, equal rank: wrong or right whatever was said; or free: neither penalty nor gift",
     )
     boundary: Boundary = one_of(
-        Boundary.INSIDE, meaning="question 3, equal to an end of the interval: inside, outside, or wrong or right for both answers"
+        Boundary.INSIDE,
+        meaning="question 3, equal to an end of the interval: inside, outside, or wrong or right for both answers",
     )
     fourth_question: FourthQuestion = one_of(
-        FourthQuestion.SUIT, meaning="name the suit; or say whether the suit is new or already held among the first three cards"
+        FourthQuestion.SUIT,
+        meaning="name the suit; or say whether the suit is new or already held among the first three cards",
     )
     guess_stake: GuessStake = one_of(GuessStake.FLAT, meaning="a wrong answer costs 1, or the question's number 1–4")
     right_gives: bool = boolean(False, meaning="a right answer in phase 1 gives the stake away at once")
     pyramid_rows: int = integer(4, 3, 6, meaning="rows of n, n-1, … 1 cards")
-    matches: Matches = one_of(Matches.ALL, meaning="all equal hand cards are played on a turned pyramid card, or one per player")
-    driver_tie: DriverTie = one_of(
-        DriverTie.LOWEST_CARD, meaning="first tie-break among those with most cards left; then always the draw of a card"
+    matches: Matches = one_of(
+        Matches.ALL, meaning="all equal hand cards are played on a turned pyramid card, or one per player"
     )
-    bus: Bus = one_of(Bus.DIAMOND, meaning="what the driver rides: the diamond, the straight bus, the four questions, or nothing")
+    driver_tie: DriverTie = one_of(
+        DriverTie.LOWEST_CARD,
+        meaning="first tie-break among those with most cards left; then always the draw of a card",
+    )
+    bus: Bus = one_of(
+        Bus.DIAMOND, meaning="what the driver rides: the diamond, the straight bus, the four questions, or nothing"
+    )
     diamond_rows: tuple[int, ...] = option(
         (1, 2, 3, 4, 3, 2, 1), IntegerList("diamond: places in each row", False, 1, 8, DECK_SIZE)
     )
@@ -140,13 +147,17 @@ class BussikuskiRules(Rules):
         BusStake.BY_ROW, meaning="a failure costs the places of its row (straight, questions: the guess's number), or 1"
     )
     stock_out: StockOut = one_of(
-        StockOut.STOP, meaning="when the bus needs cards that the stock lacks: the ride ends, or all cards not in the bus are shuffled"
+        StockOut.STOP,
+        meaning="when the stock lacks cards for the bus: the ride ends, or all cards not in the bus are shuffled",
     )
     bus_deck: BusDeck = one_of(
-        BusDeck.RUNNING, meaning="the bus keeps its deck; or all 52 cards are shuffled and laid anew before each attempt"
+        BusDeck.RUNNING,
+        meaning="the bus keeps its deck; or all 52 cards are shuffled and laid anew before each attempt",
     )
     max_attempts: int = integer(0, 0, meaning="most attempts on the bus, 0 = no limit")
-    max_turns: int = integer(10_000, 1, meaning="most attempts where nothing else bounds the ride (then bus_end = turn_cap)")
+    max_turns: int = integer(
+        10_000, 1, meaning="most attempts where nothing else bounds the ride (then bus_end = turn_cap)"
+    )
 
     def check(self) -> Iterator[str]:
         """Yield what does not go together."""
@@ -209,6 +220,10 @@ SLOTS = (
 )
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
 def needs_random(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> bool:
     """Tell whether a game needs random numbers after an explicit deal."""
     return any("random" in policies[slot.name] for slot in SLOTS)
@@ -221,19 +236,22 @@ def diagnose(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]], foun
     capped = found.ends.get("bus_end", {}).get("turn_cap", 0)
     if rides and capped / rides > 0.05:
         said.append(
-            f"{capped / rides:.0%} of the rides are cut off after {rules.max_turns} attempts (max_turns): their points are counted "
-            "as they stand, and nobody knows how the rides would have ended."
+            f"{_percent(capped / rides)} of the rides are cut off after {rules.max_turns} attempts (max_turns): "
+            "their points are counted as they stand, and nobody knows how the rides would have ended."
         )
     if rules.bus is Bus.DIAMOND:
         if not rules.blockers:
             said.append("Without blockers every ride succeeds at the first attempt and costs nothing.")
         if len(rules.blockers) == len(RANKS):
-            said.append("All thirteen ranks are blockers: every attempt ends at its first card, and no ride can succeed.")
+            said.append(
+                "All thirteen ranks are blockers: every attempt ends at its first card, and no ride can succeed."
+            )
     fair = 1 / rules.players
     for seat in range(rules.players):
         share = found.means.get(f"win_share_{seat}", 0.0)
-        if share > 1.5 * fair:
-            said.append(f"Seat {seat} wins {share:.1%} of the games, {share / fair:.1f} times its fair share of {fair:.1%}.")
+        if found.lows.get(f"win_share_{seat}", share) > 1.5 * fair:
+            times = f"{share / fair:.1f} times its fair share of {_percent(fair)}"
+            said.append(f"Seat {seat} wins {_percent(share)} of the games, {times}.")
     reasons = dict(rules.idle())
     for name in rules.changes():
         if name in reasons:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.cards import DECK_SIZE
-from sim.games.bussikuski.rules import MAX_PLAYERS, Bus, BusDeck, BusStake, BussikuskiRules, StockOut
+from sim.games.bussikuski.rules import Bus, BusDeck, BussikuskiRules, BusStake, StockOut
 from sim.outcome import Column, per_seat
 from sim.rules import LARGEST_COUNT
 
@@ -20,7 +20,10 @@ def columns(rules: BussikuskiRules) -> list[Column]:
     given = 4 * n * rules.pyramid_rows + (10 * n if rules.right_gives else 0)
     return [
         *per_seat("wrong", "wrong answers of seat {seat} in phase 1", n, high=4),
-        *[Column(f"right_q{question}", f"seats that were right on question {question}", high=n) for question in range(1, 5)],
+        *[
+            Column(f"right_q{question}", f"seats that were right on question {question}", high=n)
+            for question in range(1, 5)
+        ],
         *per_seat("left", "cards left to seat {seat} after the pyramid", n, high=4),
         Column("driver", "seat that drives the bus, -1 for nobody", low=-1, high=n - 1),
         Column("driver_by", "how the driver was found", categories=DRIVER_BY),
@@ -54,9 +57,16 @@ def _dearest_failure(rules: BussikuskiRules) -> int:
     """Return the most points a failed attempt can cost."""
     if rules.bus_stake is BusStake.FLAT:
         return 1
-    return {Bus.DIAMOND: max(rules.diamond_rows), Bus.STRAIGHT: rules.straight_length, Bus.QUESTIONS: 4, Bus.NONE: 0}[rules.bus]
+    return {Bus.DIAMOND: max(rules.diamond_rows), Bus.STRAIGHT: rules.straight_length, Bus.QUESTIONS: 4, Bus.NONE: 0}[
+        rules.bus
+    ]
 
 
 def _longest_attempt(rules: BussikuskiRules) -> int:
     """Return the most cards an attempt can turn."""
-    return {Bus.DIAMOND: len(rules.diamond_rows), Bus.STRAIGHT: rules.straight_length + 1, Bus.QUESTIONS: 4, Bus.NONE: 0}[rules.bus]
+    return {
+        Bus.DIAMOND: len(rules.diamond_rows),
+        Bus.STRAIGHT: rules.straight_length + 1,
+        Bus.QUESTIONS: 4,
+        Bus.NONE: 0,
+    }[rules.bus]
