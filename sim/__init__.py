@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sim.api import Prepared, Results, prepare, run
     from sim.game import Game, Spec
     from sim.games import GAMES, get_game
+    from sim.replays import Replay, replay, replay_deals
     from sim.rules import RuleError
     from sim.store import RefusedError, StoreError, check, default_folder, iter_parts, read_manifest
 
@@ -20,6 +21,7 @@ _HOMES = {
     "Game": "sim.game",
     "Prepared": "sim.api",
     "RefusedError": "sim.store",
+    "Replay": "sim.replays",
     "Results": "sim.api",
     "RuleError": "sim.rules",
     "Spec": "sim.game",
@@ -30,6 +32,8 @@ _HOMES = {
     "iter_parts": "sim.store",
     "prepare": "sim.api",
     "read_manifest": "sim.store",
+    "replay": "sim.replays",
+    "replay_deals": "sim.replays",
     "run": "sim.api",
 }
 
@@ -38,6 +42,7 @@ __all__ = [
     "Game",
     "Prepared",
     "RefusedError",
+    "Replay",
     "Results",
     "RuleError",
     "Spec",
@@ -48,6 +53,8 @@ __all__ = [
     "iter_parts",
     "prepare",
     "read_manifest",
+    "replay",
+    "replay_deals",
     "run",
 ]
 

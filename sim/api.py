@@ -154,9 +154,7 @@ class Prepared:
         with store.RunFolder(path, self.spec, self.games, kernel_hash()) as folder:
             player = runner.ready(self.spec)
             folder.start_clock()
-            tally = runner.play(
-                player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how
-            )
+            tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
         return Results(self.spec, self.games, path, folder.n_there, tally.n_played, tally.seconds)
 
 

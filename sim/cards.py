@@ -17,6 +17,7 @@ CARDS = tuple(rank + suit for rank in RANKS for suit in SUITS)
 
 _RANK_OF = {rank: i for i, rank in enumerate(RANKS)} | {"10": 9}
 _SUIT_OF = {suit: i for i, suit in enumerate(SUITS)} | {symbol: i for i, symbol in enumerate(SYMBOLS)}
+_CARD_OF = {rank + suit: 4 * i + j for rank, i in _RANK_OF.items() for suit, j in _SUIT_OF.items()}
 
 
 class CardError(ValueError):
@@ -70,7 +71,29 @@ def parse_deck(text: str, *, decks: int = 1) -> list[int]:
     CardError
         If a word is no card, a card occurs more than `decks` times, or one is missing.
     """
-    return check_deck([parse_card(word) for word in text.split()], decks=decks)
+    return check_deck(parse_cards(text), decks=decks)
+
+
+def parse_cards(text: str) -> list[int]:
+    """Return the numbers of cards separated by spaces.
+
+    Raises
+    ------
+    CardError
+        If a word is no card; the message names its place, from 1.
+    """
+    words = text.split()
+    try:
+        return [_CARD_OF[word] for word in words]
+    except KeyError:
+        pass
+    cards = []
+    for place, word in enumerate(words, start=1):
+        try:
+            cards.append(parse_card(word))
+        except CardError as error:
+            raise CardError(f"card {place}: {error}") from None
+    return cards
 
 
 def check_deck(cards: Sequence[int], *, decks: int = 1, pack: Iterable[int] = range(DECK_SIZE)) -> list[int]:
@@ -81,7 +104,10 @@ def check_deck(cards: Sequence[int], *, decks: int = 1, pack: Iterable[int] = ra
     CardError
         Naming the first card too many, or the missing ones.
     """
-    expected = {card: decks for card in pack}
+    pack = list(pack)
+    if len(cards) == decks * len(pack) and sorted(cards) == sorted(pack * decks):
+        return list(cards)
+    expected = dict.fromkeys(pack, decks)
     total = sum(expected.values())
     left = dict(expected)
     for place, card in enumerate(cards, start=1):
@@ -95,5 +121,5 @@ def check_deck(cards: Sequence[int], *, decks: int = 1, pack: Iterable[int] = ra
     if missing:
         named = " ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
         verb = "is" if len(missing) == 1 else "are"
-        raise CardError(f"{len(cards)} cards instead of {total}: {named} {verb} missing")
+        raise CardError(f"{len(cards)} card{'' if len(cards) == 1 else 's'} instead of {total}: {named} {verb} missing")
     return list(cards)

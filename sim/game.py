@@ -88,21 +88,15 @@ class Kernel(Protocol):
     def new_scratch(self) -> Any:
         """Return what one thread needs to play."""
 
-    def play_block(
-        self, scratch: Any, rules: Any, seed: int, first: int, out: np.ndarray[Any, Any], n_games: int
-    ) -> None:
-        """Play the games first, first + 1, … into the columns of `out`.
-
-        `out` is C-contiguous int64 of shape (n_columns, >= n_games).
-        """
+    def play_block(self, scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+        """Play the games first, first + 1, …; return the columns, each of shape (n_games,) in some integer type."""
 
     def play_deal(
-        self, scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any], out: np.ndarray[Any, Any]
-    ) -> bool:
-        """Play one explicit deal into `out`; False if it needed a deck more than `orders` holds.
+        self, scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any]
+    ) -> list[np.ndarray[Any, Any]] | None:
+        """Play one explicit deal; return its row as columns, or None if it needed a deck more than `orders` holds.
 
-        `out` is int64 of shape (n_columns, 1), `orders` uint8 of shape (n_decks, n_cards) in the
-        numbers of `sim.cards`.
+        `orders` is uint8 of shape (n_decks, n_cards) in the numbers of `sim.cards`.
         """
 
 
@@ -248,23 +242,17 @@ class Player:
             self._own.scratch = self.kernel.new_scratch()
         return self._own.scratch
 
-    def play(self, first: int, n_games: int) -> np.ndarray[Any, Any]:
-        """Return the games first … first + n_games - 1 as int64 of shape (n_columns, n_games), one game a column."""
+    def play(self, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+        """Return the columns of the games first … first + n_games - 1, as the kernel writes them (see `Column`)."""
+        return self.kernel.play_block(self.scratch, self._rules, self.spec.seed, first, n_games)
+
+    def play_deal(self, deal: Deal) -> list[int] | None:
+        """Return the row of an explicit deal, a number a column; None if it needed one more deck."""
         import numpy as np
 
-        # An odd number of cache lines between rows: 26 rows a power of two apart would share one cache set.
-        padded = np.empty((len(self.columns), n_games + 24 - n_games % 8), np.int64)
-        self.kernel.play_block(self.scratch, self._rules, self.spec.seed, first, padded, n_games)
-        return padded[:, :n_games]
-
-    def play_deal(self, deal: Deal) -> np.ndarray[Any, Any] | None:
-        """Return the row of an explicit deal, int64 of shape (n_columns,); None if it needed one more deck."""
-        import numpy as np
-
-        out = np.zeros((len(self.columns), 1), np.int64)
         orders = np.array(deal.orders, np.uint8)
-        finished = self.kernel.play_deal(self.scratch, self._rules, self.spec.seed, deal.line, orders, out)
-        return out[:, 0] if finished else None
+        row = self.kernel.play_deal(self.scratch, self._rules, self.spec.seed, deal.line, orders)
+        return None if row is None else [int(column[0]) for column in row]
 
 
 def known_names(games: Iterable[str]) -> str:

@@ -12,11 +12,13 @@ numba's documentation, "Notes on Caching": functions of other modules are not tr
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import importlib
 import importlib.metadata
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,16 +66,55 @@ def cache_folder() -> Path:
     return parents[-1] / f"kernels-{kernel_hash()}"
 
 
-def is_compiled(name: str) -> bool:
-    """Tell whether the kernels called `name` lie compiled on disk."""
-    return any(cache_folder().glob(f"**/{name}.*.nbc"))
-
-
 os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
 
 import numba  # noqa: E402  (the cache folder has to be named first)
+from numba.core import event  # noqa: E402
 
 numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
+
+
+def _load_without_blas() -> None:
+    """Import numba's array functions without letting them look for a BLAS.
+
+    They would load scipy's linear algebra (0.3 s of every start), only to know whether `numpy.convolve` may use it.
+    """
+    from numba.np import linalg
+
+    def find_none() -> None:
+        raise ImportError("no BLAS is wanted")
+
+    found, linalg.ensure_blas = linalg.ensure_blas, find_none
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = found
+
+
+_load_without_blas()
+
+
+class _FirstCompilation(event.Listener):
+    """Calls a function when something is compiled for the first time."""
+
+    def __init__(self, tell: Callable[[], object]) -> None:
+        self.tell: Callable[[], object] | None = tell
+
+    def on_start(self, happened: event.Event) -> None:
+        """Call it, once."""
+        if self.tell is not None:
+            tell, self.tell = self.tell, None
+            tell()
+
+    def on_end(self, happened: event.Event) -> None:
+        """Do nothing."""
+
+
+@contextlib.contextmanager
+def on_compiling(tell: Callable[[], object]) -> Iterator[None]:
+    """Call `tell` once if anything has to be compiled within; kernels that lie compiled on disk do not count."""
+    with event.install_listener("numba:compile", _FirstCompilation(tell)):
+        yield
 
 
 def compiled(function: _F) -> _F:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-# Shares are handed over as multiples of 1/840: 840 is divisible by each number of winners from 1 to 8.
-SHARE_UNIT = 840
+# A share of a win is handed over as the number of winners among whom the win is shared, 0 for those who get nothing.
+MOST_WINNERS = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Column:
     categories
         For a category column its values; the kernel writes the index.
     share
-        True for a fraction of a win: the kernel writes it in units of 1/840.
+        True for a share of a win: the kernel writes the number of winners that share it, 0 for no share.
     """
 
     name: str
@@ -62,17 +62,20 @@ class Column:
 
         Parameters
         ----------
-        raw : int64, shape (n,)
+        raw : any integer type, shape (n,)
         """
+        import numpy as np
+
         if self.share:
-            return raw / SHARE_UNIT
-        return raw.astype(self.storage)
+            return np.array([0.0, *(1 / k for k in range(1, MOST_WINNERS + 1))])[raw]
+        return raw.astype(self.storage, copy=False)
 
     def value(self, raw: int) -> Any:
         """Return one value as JSON has it."""
+        number = int(raw)
         if self.share:
-            return int(raw) / SHARE_UNIT
-        return self.categories[int(raw)] if self.categories else int(raw)
+            return 1 / number if number else 0.0
+        return self.categories[number] if self.categories else number
 
 
 def per_seat(name: str, description: str, players: int, **rest: Any) -> list[Column]:

@@ -1,11 +1,4 @@
-"""One Parquet part of a results folder: its schema, and how it is written and checked.
-
-How the columns are encoded was measured (pyarrow 26, a million rows of Bussikuski, 27 columns, milliseconds of CPU).
-What costs is the encoder, not the disk. A column of few small numbers takes 12 to 16 as pyarrow's dictionary, 7
-delta-coded, 15 plain before zstd 1, 8 in split byte streams before zstd 1 and 4 before zstd -50; one of many values 3.4
-in split byte streams; a share 13 (dictionary 15). All together 160 to 190, and 18 bytes a row, where pyarrow's defaults
-take more than twice the time for 12 bytes.
-"""
+"""One Parquet part of a results folder: its schema, and how it is written and checked."""
 
 from __future__ import annotations
 
@@ -19,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sim import pages
 from sim.outcome import Column
 
 if TYPE_CHECKING:
@@ -29,11 +23,6 @@ PROVENANCE = b"fairdeal"
 """Key of the provenance in a part's Parquet metadata."""
 
 INDEX = "game"
-ROW_GROUP = 2**18
-_BATCH = 2**16
-# Columns with fewer values than this are repetitive, and zstd's search for repetitions costs twice the rest.
-_FEW_VALUES = 12
-_FAST = -50
 _PART = re.compile(r"part-(\d{12})-(\d{12})\.parquet")
 _STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|_run\.json)\.[0-9a-f]{32}\.tmp")
 
@@ -140,33 +129,6 @@ def _strings(words: Sequence[str]) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(words), [None, pa.py_buffer(offsets), text])
 
 
-def encode(columns: Sequence[Column], table: pa.Table) -> pa.Buffer:
-    """Return `table` as a Parquet file in memory.
-
-    Everything is zstd. Fields are not nullable and have no statistics, which cost time; whole numbers and shares are
-    split into byte streams, category columns are dictionaries, the game index is delta-coded.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    encodings = {c.name: "BYTE_STREAM_SPLIT" for c in columns if not c.categories}
-    few = {c.name for c in columns if not c.share and not c.categories and c.high - c.low < _FEW_VALUES}
-    sink = pa.BufferOutputStream()
-    pq.write_table(
-        table,
-        sink,
-        row_group_size=ROW_GROUP,
-        write_batch_size=_BATCH,
-        write_statistics=False,
-        write_page_checksum=True,
-        use_dictionary=[c.name for c in columns if c.categories],
-        column_encoding={INDEX: "DELTA_BINARY_PACKED", **encodings},
-        compression="zstd",
-        compression_level={name: _FAST if name in few else 1 for name in table.column_names},
-    )
-    return sink.getvalue()
-
-
 def write(
     folder: Path,
     columns: Sequence[Column],
@@ -190,8 +152,7 @@ def write(
     """
     n_games = len(arrays[0])
     provenance = {**document, "range": {"first": first, "games": n_games}}
-    table = to_table(columns, first, arrays).replace_schema_metadata({PROVENANCE: json.dumps(provenance).encode()})
-    data = memoryview(encode(columns, table))
+    data = memoryview(pages.encode(columns, first, arrays, {PROVENANCE: json.dumps(provenance).encode()}))
     part = Part(first, n_games, len(data), _footer_hash(data[-_footer_size(bytes(data[-8:])) :]))
     replace_file(folder / part.name, data)
     return part

@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from sim.game import Player, Spec
-from sim.outcome import SHARE_UNIT, Column
+from sim.outcome import MOST_WINNERS, Column
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,31 +79,18 @@ def cut(ranges: Iterable[Range], block: int) -> deque[Range]:
 
 
 class Rows:
-    """The rows of one block, in the smallest types: the kernel's whole numbers narrowed.
-
-    Neighbouring columns of one size lie in one array, so that narrowing takes a few numpy calls a chunk instead of one
-    a column; shares stay in units of 1/840 (uint16) until they are written or shown.
-    """
+    """The rows of one block, in the smallest types. Shares stay numbers of winners until they are written or shown."""
 
     def __init__(self, columns: Sequence[Column], n_games: int) -> None:
         import numpy as np
 
         self.columns = columns
-        self._views: list[np.ndarray[Any, Any]] = []
-        self._groups: list[tuple[slice, np.ndarray[Any, Any]]] = []
-        types = [np.dtype(np.uint16) if column.share else column.storage for column in columns]
-        start = 0
-        for end in range(1, len(types) + 1):
-            if end == len(types) or types[end].itemsize != types[start].itemsize:
-                group = np.empty((end - start, n_games), f"i{types[start].itemsize}")
-                self._groups.append((slice(start, end), group))
-                self._views += [group[row].view(types[start + row]) for row in range(end - start)]
-                start = end
+        self._arrays = [np.empty(n_games, np.uint8 if column.share else column.storage) for column in columns]
 
-    def take(self, at: int, raw: np.ndarray[Any, Any]) -> None:
-        """Store a chunk, int64 of shape (n_columns, n), from row `at` on."""
-        for rows, group in self._groups:
-            group[:, at : at + raw.shape[1]] = raw[rows]
+    def take(self, at: int, chunk: Sequence[np.ndarray[Any, Any]]) -> None:
+        """Store a chunk as a kernel returns it, one array a column, from row `at` on."""
+        for array, numbers in zip(self._arrays, chunk, strict=True):
+            array[at : at + len(numbers)] = numbers
 
     def arrays(self, n_games: int) -> list[np.ndarray[Any, Any]]:
         """Return the first `n_games` rows, one array a column.
@@ -113,7 +100,7 @@ class Rows:
         ValueError
             If a value lies outside its column's range: the kernel is at fault.
         """
-        arrays = [view[:n_games] for view in self._views]
+        arrays = [array[:n_games] for array in self._arrays]
         for column, array in zip(self.columns, arrays, strict=True):
             low, high = bounds(column)
             least, most = int(array.min()), int(array.max())
@@ -126,7 +113,7 @@ class Rows:
 def bounds(column: Column) -> tuple[int, int]:
     """Return the smallest and the largest number a kernel may write in `column`."""
     if column.share:
-        return 0, SHARE_UNIT
+        return 0, MOST_WINNERS
     return (0, len(column.categories) - 1) if column.categories else (column.low, column.high)
 
 
@@ -166,9 +153,9 @@ class _Worker:
             if self.stopped():
                 return None
             began = time.monotonic()
-            raw = self.player.play(block.first + block.n_played, min(chunk, block.n_games - block.n_played))
-            rows.take(block.n_played, raw)
-            block.n_played += raw.shape[1]
+            chunk_rows = self.player.play(block.first + block.n_played, min(chunk, block.n_games - block.n_played))
+            rows.take(block.n_played, chunk_rows)
+            block.n_played += len(chunk_rows[0])
             now = time.monotonic()
             if now - began < SHORT_CHUNK:
                 chunk = min(LARGEST_CHUNK, 2 * chunk)

@@ -16,7 +16,7 @@ from sim import check, prepare, read_manifest, run
 from tests.toy import GAME
 
 N = 40_000
-RULES = {"pace": 20}  # 0.8 s in all on one thread
+RULES = {"pace": 40}  # 1.6 s in all on one thread
 
 
 def start(out, block, threads=2):

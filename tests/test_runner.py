@@ -194,7 +194,7 @@ def test_wrong_numbers_are_refused(name, value):
         ({"variant": "thre"}, r"no variant 'thre' \(did you mean 'three'\?\)"),
         ({"rules": ToyRules(), "variant": "three"}, "variant = 'three' with a whole rule set"),
         ({"rules": get_game("bussikuski").rules()}, "these are rules of bussikuski, not of toy"),
-        ({"policies": "clam"}, "'clam' is not a policy here"),
+        ({"policies": "clam"}, "'clam' is (not a|no) policy"),
         ({"policies": {"polcy": "calm"}}, "toy has --policy instead"),
         ({"policies": "calm,calm,calm"}, "3 policies for 2 seats"),
         ({"game": "busikuski"}, r"not a game \(did you mean 'bussikuski'\?\)"),

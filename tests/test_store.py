@@ -203,7 +203,7 @@ def emptied(path):
 
 def flipped_in_footer(path):
     data = bytearray(path.read_bytes())
-    data[-300] ^= 4
+    data[data.index(b'"kernel_hash": "') + 20] ^= 1
     path.write_bytes(data)
 
 
@@ -459,7 +459,7 @@ def remount(path, options):
 
 
 @pytest.mark.skipif(shutil.which("mount") is None, reason="no mount command")
-@pytest.mark.parametrize("kilobytes", [4, 8, 12, 16, 40, 60, 84, 108])
+@pytest.mark.parametrize("kilobytes", [4, 8, 12, 16, 40, 60, 70, 84])
 def test_full_disk_leaves_nothing_half_written(tmp_path, expected, kilobytes):
     with mounted(tmp_path / "disk", f"size={kilobytes}k") as disk:
         out = disk / "run"

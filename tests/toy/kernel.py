@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 
-from sim.outcome import SHARE_UNIT
 from tests.toy import ENDS
 
 
@@ -25,8 +24,9 @@ def hashed(seed, games, purpose):
     return (word >> np.uint64(33)).astype(np.int64)
 
 
-def play_block(scratch, rules, seed, first, out, n_games):
-    rules, n, out = rules[0], n_games, out[:, :n_games]
+def play_block(scratch, rules, seed, first, n_games):
+    rules, n = rules[0], n_games
+    out = np.empty((2 * rules.players + 5, n), np.int64)
     games = np.arange(n, dtype=np.uint64) + np.uint64(first)
     with np.errstate(over="ignore"):
         numbers = [hashed(seed, games, purpose) for purpose in range(rules.players + 6)]
@@ -41,11 +41,10 @@ def play_block(scratch, rules, seed, first, out, n_games):
     out[row + 3] = rest[3] % 4
     winner = rest[4] % (rules.players + 1)
     for seat in range(rules.players):
-        out[row + 4 + seat] = np.where(
-            winner == rules.players, SHARE_UNIT // rules.players, SHARE_UNIT * (winner == seat)
-        )
+        out[row + 4 + seat] = np.where(winner == rules.players, rules.players, winner == seat)
     out[-1] = rest[5] % (rules.players + 1) - 1
     if rules.broken_at:
         out[row + 3][games == rules.broken_at] = 9
     if rules.pace:
         time.sleep(rules.pace * n * 1e-6)
+    return list(out)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sim.cards import DECK_SIZE, CardError, card_text, from_ace_high, parse_deck, to_ace_high
+from sim.cards import DECK_SIZE, CardError, card_text, parse_deck
 from sim.games.bussikuski.rules import BussikuskiRules
 
 _SEPARATOR = "|"
 
 
 def read_deal(text: str, rules: BussikuskiRules) -> tuple[tuple[int, ...], ...]:
-    """Return the decks written on a line, in the kernel's numbering of cards.
+    """Return the decks written on a line, as card numbers of `sim.cards`.
 
     The bus deck and the further orders may be left out; a game that needs them cannot be played to its end then.
 
@@ -25,15 +25,15 @@ def read_deal(text: str, rules: BussikuskiRules) -> tuple[tuple[int, ...], ...]:
         try:
             if not part.strip():
                 raise CardError(f"it is empty; {DECK_SIZE} cards are expected")
-            decks.append(tuple(map(to_ace_high, parse_deck(part))))
+            decks.append(tuple(parse_deck(part)))
         except CardError as error:
             raise CardError(f"{_called(number)}: {error}") from None
     return tuple(decks)
 
 
 def write_deal(decks: Iterable[Sequence[int]]) -> str:
-    """Return the line of a deals file for decks in the kernel's numbering."""
-    return f" {_SEPARATOR} ".join(" ".join(card_text(from_ace_high(card)) for card in deck) for deck in decks)
+    """Return the line of a deals file for decks of card numbers."""
+    return f" {_SEPARATOR} ".join(" ".join(map(card_text, deck)) for deck in decks)
 
 
 def _called(number: int) -> str:

@@ -20,7 +20,6 @@ from sim.games.bussikuski.moves import (
 )
 from sim.games.bussikuski.record import STATE_DTYPE
 from sim.jit import compiled, inlined
-from sim.outcome import SHARE_UNIT
 
 __all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_one"]
 
@@ -32,25 +31,48 @@ def new_scratch() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return np.zeros(N_LANES, STATE_DTYPE), np.zeros(1, TABLE_DTYPE)
 
 
-def play_block(scratch: Any, rules: Any, seed: int, first: int, out: np.ndarray[Any, Any], n_games: int) -> None:
-    """Play the games first … first + n_games - 1 into the columns of `out`, int64 of shape (n_columns, >= n_games)."""
+def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+    """Play the games first … first + n_games - 1; return the columns, each some integers of shape (n_games,)."""
     states, table = scratch
-    play_games(states, table[0], rules[0], np.uint64(seed), np.uint64(first), out, n_games)
+    small, large = new_columns(rules, n_games)
+    play_games(states, table[0], rules[0], np.uint64(seed), np.uint64(first), small, large, n_games)
+    return as_columns(rules, small[:, :n_games], large)
 
 
 def play_deal(
-    scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any], out: np.ndarray[Any, Any]
-) -> bool:
-    """Play one explicit deal into `out`; False if it needed a deck more than `orders` holds.
+    scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any]
+) -> list[np.ndarray[Any, Any]] | None:
+    """Play one explicit deal; return its row as `play_block` does, or None if it needed a deck more than `orders` holds.
 
     Parameters
     ----------
     orders : uint8, shape (n_decks, 52)
         Cards as `sim.cards` numbers them, top first.
-    out : int64, shape (n_columns, 1)
     """
     states, _ = scratch
-    return bool(play_order(states[0], rules[0], np.uint64(seed), np.uint64(game), ACE_HIGH[orders], out))
+    small, large = new_columns(rules, 1)
+    if not play_order(states[0], rules[0], np.uint64(seed), np.uint64(game), ACE_HIGH[orders], small, large):
+        return None
+    return as_columns(rules, small[:, :1], large)
+
+
+def new_columns(rules: Any, n_games: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return room for a block: bytes for every column, and int64 for those that may not fit into them."""
+    n = int(rules[0]["n_players"])
+    # An odd number of cache lines a row: rows a power of two apart would all share one set of the cache.
+    lines = -(-n_games // 64) | 1
+    large = n_games if rules[0]["is_large"] else 0
+    return np.empty((4 * n + 10, 64 * lines), np.uint8), np.empty((n + 3, large), np.int64)
+
+
+def as_columns(rules: Any, small: np.ndarray[Any, Any], large: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """Return the columns in the order of `state.columns`."""
+    n = int(rules[0]["n_players"])
+    columns = list(small)
+    columns[2 * n + 4] = columns[2 * n + 4].view(np.int8)  # the driver may be nobody, -1
+    if rules[0]["is_large"]:
+        columns[2 * n + 7 : 3 * n + 10] = list(large)
+    return columns
 
 
 @inlined
@@ -66,8 +88,8 @@ def play_one(state: Any, rules: Any, orders: Any, events: Any, seed: int, game: 
 
 
 @inlined
-def write_row(state: Any, rules: Any, out: Any, row: int) -> None:
-    """Write the finished game as column `row` of `out`, in the order of `state.columns`."""
+def write_row(state: Any, rules: Any, small: Any, large: Any, row: int) -> None:
+    """Write the finished game, a byte a column in the order of `state.columns`; counts without bounds into `large`."""
     n = rules.n_players
     fewest = state.points[0]
     for seat in range(1, n):
@@ -75,27 +97,32 @@ def write_row(state: Any, rules: Any, out: Any, row: int) -> None:
     n_winners = 0
     for seat in range(n):
         n_winners += state.points[seat] == fewest
-    share = SHARE_UNIT // n_winners
     left = n + 4
-    rest = left + n + 6
+    rest = left + n
     for seat in range(n):
-        out[seat, row] = state.wrong[seat]
-        out[left + seat, row] = state.left[seat]
-        out[rest + seat, row] = state.points[seat]
-        out[rest + n + seat, row] = share * (state.points[seat] == fewest)
+        small[seat, row] = state.wrong[seat]
+        small[left + seat, row] = state.left[seat]
+        small[rest + 6 + seat, row] = state.points[seat]
+        small[rest + 6 + n + seat, row] = n_winners * (state.points[seat] == fewest)
     for question in range(4):
-        out[n + question, row] = (state.right >> np.uint64(8 * question)) & np.uint64(0xFF)
-    out[left + n, row] = state.driver
-    out[left + n + 1, row] = state.driver_by
-    out[left + n + 2, row] = state.bus_end
-    out[left + n + 3, row] = state.bus_attempts
-    out[left + n + 4, row] = state.bus_penalty
-    out[left + n + 5, row] = state.bus_turned
+        small[n + question, row] = (state.right >> np.uint64(8 * question)) & np.uint64(0xFF)
+    small[rest, row] = state.driver
+    small[rest + 1, row] = state.driver_by
+    small[rest + 2, row] = state.bus_end
+    small[rest + 3, row] = state.bus_attempts
+    small[rest + 4, row] = state.bus_penalty
+    small[rest + 5, row] = state.bus_turned
+    if rules.is_large:
+        large[0, row] = state.bus_attempts
+        large[1, row] = state.bus_penalty
+        large[2, row] = state.bus_turned
+        for seat in range(n):
+            large[3 + seat, row] = state.points[seat]
 
 
 @compiled
 def play_side_by_side(
-    states: Any, table: Any, rules: Any, seed: int, first: int, out: Any, row: int, n_games: int
+    states: Any, table: Any, rules: Any, seed: int, first: int, small: Any, large: Any, row: int, n_games: int
 ) -> None:
     """Play up to 32 games whose seats all give to the leader, their gifts side by side; write them from `row` on."""
     for lane in range(n_games):
@@ -110,27 +137,29 @@ def play_side_by_side(
             state.points[seat] = table.points[seat, lane]
         find_driver(state, rules, None, None)
         ride(state, rules, None, None)
-        write_row(state, rules, out, row + lane)
+        write_row(state, rules, small, large, row + lane)
 
 
 @compiled
-def play_games(states: Any, table: Any, rules: Any, seed: int, first: int, out: Any, n_games: int) -> None:
-    """Play `n_games` games from `first` on into the columns of `out`."""
+def play_games(
+    states: Any, table: Any, rules: Any, seed: int, first: int, small: Any, large: Any, n_games: int
+) -> None:
+    """Play `n_games` games from `first` on into the columns."""
     if rules.all_leaders:
         for row in range(0, n_games, N_LANES):
             n_lanes = min(N_LANES, n_games - row)
-            play_side_by_side(states, table, rules, seed, first + np.uint64(row), out, row, n_lanes)
+            play_side_by_side(states, table, rules, seed, first + np.uint64(row), small, large, row, n_lanes)
     else:
         state = states[0]
         for row in range(n_games):
             play_one(state, rules, None, None, seed, first + np.uint64(row))
-            write_row(state, rules, out, row)
+            write_row(state, rules, small, large, row)
 
 
 @compiled
-def play_order(state: Any, rules: Any, seed: int, game: int, orders: Any, out: Any) -> bool:
-    """Play one explicit deal into the first column of `out`; False if it lacks a deck."""
+def play_order(state: Any, rules: Any, seed: int, game: int, orders: Any, small: Any, large: Any) -> bool:
+    """Play one explicit deal into row 0; False if it lacks a deck."""
     if not play_one(state, rules, orders, None, seed, game):
         return False
-    write_row(state, rules, out, 0)
+    write_row(state, rules, small, large, 0)
     return True

@@ -32,7 +32,7 @@ from sim.games.bussikuski.rules import (
     Matches,
     StockOut,
 )
-from sim.games.bussikuski.state import BUS_ENDS, DRIVER_BY
+from sim.games.bussikuski.state import BUS_ENDS, DRIVER_BY, columns
 from sim.jit import compiled, inlined
 from sim.rng import (
     DEAL,
@@ -175,6 +175,7 @@ def fold(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> np.nd
             ("held", ("u8", (16,)), held),
             ("stake", ("u8", (4,)), guess_stake(rules)),
             ("right_gives", "i8", rules.right_gives),
+            ("is_large", "i8", max(column.high for column in columns(rules)) > 255),
             ("n_pyramid", "i8", len(values)),
             ("row_value", ("i8", (21,)), padded(values, 21)),
             ("plays_all", "i8", rules.matches is Matches.ALL),
