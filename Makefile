@@ -20,8 +20,7 @@ $(READY): pyproject.toml
 	@touch $@
 
 compile: $(READY) ## Compiles the kernels, so that the first run need not.
-	@$(BIN)/fairdeal run bussikuski --games 1000 --out .venv/first-run --quiet > /dev/null
-	@rm -rf .venv/first-run
+	@$(BIN)/python -m scripts.compile
 
 run: $(READY) ## Plays one million games of Bussikuski and prints the summary.
 	$(BIN)/fairdeal run bussikuski --games 1M --seed 1

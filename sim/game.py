@@ -7,6 +7,7 @@ imported (and compiled) only when something is played.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib
 import json
@@ -204,7 +205,7 @@ class Spec:
         rules = game.rules() if rules is None else rules
         return cls(game, rules, game.policies(policies or {}, rules.players), seed)
 
-    @property
+    @functools.cached_property
     def columns(self) -> list[Column]:
         """Return the columns of a row."""
         return self.game.columns(self.rules)

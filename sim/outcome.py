@@ -67,7 +67,8 @@ class Column:
         import numpy as np
 
         if self.share:
-            return np.array([0.0, *(1 / k for k in range(1, MOST_WINNERS + 1))])[raw]
+            shares = np.array([0.0, *(1 / k for k in range(1, MOST_WINNERS + 1))])
+            return shares.take(raw)
         return raw.astype(self.storage, copy=False)
 
     def value(self, raw: int) -> Any:

@@ -287,7 +287,7 @@ def card_at(order: Any, i: int) -> int:
 
 
 @compiled
-def shuffle(order: Any, seed: int, game: int, kind: int, number: int) -> None:
+def shuffle(order: Any, seed: Any, game: Any, kind: int, number: int) -> None:
     """Shuffle all 52 cards at once."""
     start_order(order, seed, game, kind, number)
     reveal_to(order, DECK_SIZE)

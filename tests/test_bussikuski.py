@@ -1,5 +1,6 @@
 """Bussikuski's kernel: against the blind reference, the document's example, exact values, and its own invariants."""
 
+import dataclasses
 import random
 from fractions import Fraction
 from functools import cache
@@ -92,8 +93,11 @@ def test_explicit_deals_agree_with_the_reference():
     """Random rule sets on explicit decks, with and without enough of them."""
     rnd = random.Random(20)
     n_lacking = 0
-    for _ in range(150):
+    for i in range(150):
         rules, policies = random_options(rnd)
+        if i % 3 == 0:  # few cards are left for the driver's draw, which therefore often shuffles
+            rules = dataclasses.replace(rules, players=8, pyramid_rows=5)
+            policies = {slot: [names[0]] * 8 for slot, names in policies.items()}
         spec = Spec.build(GAME, rules, policies, rnd.randrange(2**64))
         played = Player(spec)
         for line in range(1, 21):

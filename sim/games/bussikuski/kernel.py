@@ -21,7 +21,7 @@ from sim.games.bussikuski.moves import (
 from sim.games.bussikuski.record import STATE_DTYPE
 from sim.jit import compiled, inlined
 
-__all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_one"]
+__all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_one", "play_watched"]
 
 ACE_HIGH = np.array([to_ace_high(card) for card in range(DECK_SIZE)], np.uint8)
 
@@ -42,7 +42,7 @@ def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) ->
 def play_deal(
     scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any]
 ) -> list[np.ndarray[Any, Any]] | None:
-    """Play one explicit deal; return its row as `play_block` does, or None if it needed a deck more than `orders` holds.
+    """Play one explicit deal; return its row as `play_block` does, or None if it needed one deck more than it has.
 
     Parameters
     ----------
@@ -51,7 +51,9 @@ def play_deal(
     """
     states, _ = scratch
     small, large = new_columns(rules, 1)
-    if not play_order(states[0], rules[0], np.uint64(seed), np.uint64(game), ACE_HIGH[orders], small, large):
+    events = np.zeros((1, 6), np.int64)  # no room: events are only counted
+    stream = np.uint64(seed), np.uint64(game)
+    if not play_watched(states[0], rules[0], ACE_HIGH[orders], events, *stream, small, large):
         return None
     return as_columns(rules, small[:, :1], large)
 
@@ -157,9 +159,12 @@ def play_games(
 
 
 @compiled
-def play_order(state: Any, rules: Any, seed: int, game: int, orders: Any, small: Any, large: Any) -> bool:
-    """Play one explicit deal into row 0; False if it lacks a deck."""
-    if not play_one(state, rules, orders, None, seed, game):
+def play_watched(
+    state: Any, rules: Any, orders: Any, events: Any, seed: Any, game: Any, small: Any, large: Any
+) -> bool:
+    """Play one game into row 0 and write down what happens; False if an explicit deal lacks a deck."""
+    events[0, 0] = 0
+    if not play_one(state, rules, orders, events, seed, game):
         return False
     write_row(state, rules, small, large, 0)
     return True

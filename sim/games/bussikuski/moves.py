@@ -229,12 +229,15 @@ def take_order(state: Any, order: Any, orders: Any, kind: int, number: int) -> b
         start_order(order, state.seed, state.game, kind, number)
         return True
     else:
-        if state.n_orders_used >= orders.shape[0]:
+        which = number  # 0 the deck of phases 1 and 2, 1 the bus deck; a reshuffle takes the next of the further orders
+        if kind != DEAL:
+            which = 2 + state.n_orders_used
+            state.n_orders_used += 1
+        if which >= orders.shape[0]:
             return False
         for i in range(DECK_SIZE):
-            order.cards[i] = orders[state.n_orders_used, i]
+            order.cards[i] = orders[which, i]
         order.n_revealed = DECK_SIZE
-        state.n_orders_used += 1
         return True
 
 

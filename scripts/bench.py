@@ -1,0 +1,171 @@
+"""Speed on the machine at hand, as ratios within one run: ``make bench``.
+
+Machines are shared and noisy, so nothing here is compared with a number written down elsewhere: every case is timed in
+turn with a 52-card shuffle by the same generator and the best of many short rounds is taken, and the plain-Python
+reference of the tests is the other yardstick.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import numpy as np
+
+from sim import rng, runner
+from sim.api import prepare
+from sim.game import Player, Spec
+from sim.games import get_game
+from sim.jit import compiled
+
+ROOT = Path(__file__).parent.parent
+CHUNK = 4096
+ROUNDS = 200
+
+CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "2 players": ({"players": "2"}, {}),
+    "4 players (default)": ({}, {}),
+    "8 players": ({"players": "8"}, {}),
+    "4 players, counting": ({}, {"guess": "counting"}),
+    "4 players, straight bus": ({"bus": "straight"}, {}),
+    "4 players, questions bus": ({"bus": "questions"}, {}),
+    "4 players, give neighbour": ({}, {"give": "neighbour"}),
+    "4 players, all random": ({}, {"guess": "random", "give": "random"}),
+    "4 players, fresh deck": ({"bus_deck": "fresh"}, {}),
+}
+
+
+@compiled
+def _shuffles(order: Any, first: int, n: int) -> int:
+    last = 0
+    for game in range(first, first + n):
+        rng.shuffle(order, np.uint64(1), np.uint64(game), rng.DEAL, 0)
+        last += order.cards[51]
+    return last
+
+
+def _chunk(player: Player, round_: int) -> None:
+    player.play(round_ * CHUNK, CHUNK)
+
+
+def best(measured: Mapping[str, Callable[[int], object]], n_each: int) -> dict[str, float]:
+    """Return the best seconds per item of each callable over many rounds, taken in turn."""
+    for run in measured.values():
+        run(0)
+    shortest = dict.fromkeys(measured, float("inf"))
+    for round_ in range(1, ROUNDS):
+        for name, run in measured.items():
+            began = time.perf_counter()
+            run(round_)
+            shortest[name] = min(shortest[name], (time.perf_counter() - began) / n_each)
+    return shortest
+
+
+def reference() -> ModuleType | None:
+    """Import the plain-Python reference from the checkout; None where there is none."""
+    if not (ROOT / "tests" / "reference" / "bussikuski.py").exists():
+        return None
+    sys.path.insert(0, str(ROOT))
+    return importlib.import_module("tests.reference.bussikuski")
+
+
+def time_reference(module: ModuleType, spec: Spec, n: int = 400) -> float:
+    """Return the reference's seconds per game."""
+    rules = spec.rules.plain() | {"diamond_rows": spec.rules.diamond_rows}
+    shortest = float("inf")
+    for part in range(3):
+        began = time.perf_counter()
+        for game in range(part * n, (part + 1) * n):
+            module.play(rules, spec.policies["guess"], spec.policies["give"], module.SeededOrders(1, game))
+        shortest = min(shortest, (time.perf_counter() - began) / n)
+    return shortest
+
+
+def kernels() -> None:
+    """Print games per second of each case on one core, and the two ratios."""
+    game = get_game("bussikuski")
+    order = np.zeros(1, rng.ORDER_DTYPE)[0]
+    measured: dict[str, Callable[[int], object]] = {"52-card shuffle": lambda i: _shuffles(order, i * CHUNK, CHUNK)}
+    specs = {}
+    for name, (rules, policies) in CASES.items():
+        specs[name] = Spec.build(game, game.rules.build(options=rules), policies)
+        measured[name] = functools.partial(_chunk, Player(specs[name]))
+    seconds = best(measured, CHUNK)
+    shuffle = seconds.pop("52-card shuffle")
+    module = reference()
+    click.echo(f"52-card shuffle: {shuffle * 1e9:.0f} ns\n")
+    click.echo(f"{'bussikuski, one core':28}{'games/s':>14}{'ns/game':>10}{'shuffles/game':>16}{'x reference':>14}")
+    for name, each in seconds.items():
+        ratio = f"{time_reference(module, specs[name]) / each:.0f}" if module else "-"
+        click.echo(f"{name:28}{1 / each:>14,.0f}{each * 1e9:>10.0f}{each / shuffle:>16.2f}{ratio:>14}")
+
+
+def writing(n: int = 4_000_000) -> None:
+    """Print what writing Parquet adds to playing, by processor time and by the clock."""
+    click.echo(f"\n{'writing Parquet':28}{'play only':>14}{'play + write':>14}{'of the run':>12}")
+    spec = Spec.build(get_game("bussikuski"))
+    for threads in (1, runner.default_threads()):
+        times: dict[str, list[tuple[float, float]]] = {"play": [], "write": []}
+        for _ in range(3):
+            began, used = time.perf_counter(), time.process_time()
+            runner.play(runner.ready(spec), [(0, n)], lambda first, arrays: None, threads=threads)
+            times["play"].append((time.perf_counter() - began, time.process_time() - used))
+            with tempfile.TemporaryDirectory() as folder:
+                began, used = time.perf_counter(), time.process_time()
+                prepare("bussikuski", n, out=Path(folder) / "run").play(threads=threads)
+                times["write"].append((time.perf_counter() - began, time.process_time() - used))
+        for what, i in (("clock", 0), ("processor", 1)):
+            play, write = min(t[i] for t in times["play"]), min(t[i] for t in times["write"])
+            name = f"{threads} thread{'s' if threads > 1 else ''}, {what}"
+            per_million = [f"{t / n * 1e9:.0f} ms/M" for t in (play, write)]
+            click.echo(f"{name:28}{per_million[0]:>14}{per_million[1]:>14}{100 * (write - play) / write:>10.0f} %")
+
+
+def memory() -> None:
+    """Print the peak memory of runs of different sizes, each in a process of its own."""
+    click.echo(f"\n{'peak memory':28}{'MB':>14}")
+    for n in (100_000, 1_000_000, 10_000_000):
+        with tempfile.TemporaryDirectory() as folder:
+            code = (
+                "import resource, sys; from sim import run; run('bussikuski', int(sys.argv[1]), out=sys.argv[2]);"
+                "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+            )
+            command = [sys.executable, "-c", code, str(n), f"{folder}/run"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+        click.echo(f"{n:>18,} games{int(done.stdout) / 1024:>18.0f}")
+
+
+def threads(n: int = 8_000_000) -> None:
+    """Print games per second for one thread and for all."""
+    spec = Spec.build(get_game("bussikuski"))
+    all_threads = runner.default_threads()
+    player = runner.ready(spec)
+    rates = {k: 0.0 for k in (1, all_threads)}
+    for _ in range(3):
+        for k in rates:
+            tally = runner.play(player, [(0, n)], lambda first, arrays: None, threads=k)
+            rates[k] = max(rates[k], tally.n_played / tally.seconds)
+    click.echo(f"\n{'threads':28}{'games/s':>14}")
+    for k, rate in rates.items():
+        click.echo(f"{k:<28}{rate:>14,.0f}{rate / rates[1]:>10.2f} x")
+
+
+def main() -> None:
+    """Run every measurement."""
+    kernels()
+    threads()
+    writing()
+    memory()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,426 @@
+"""The command ``fairdeal``: parse, call one function of the library, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scripts.errors import COMMAND, FAILED, INTERRUPTED, WRONG, Commands, WrongCall, command_line, complain, fail
+from scripts.numbers import Count
+from scripts.options import (
+    SLOTS,
+    examples,
+    game_argument,
+    json_option,
+    policy_options,
+    quiet_options,
+    read_rules,
+    read_spec,
+    rebuild_spec,
+    rule_options,
+    seed_option,
+    threads_option,
+)
+from scripts.progress import Progress, Voice, stopping
+from sim.game import Deal, Game, Spec
+from sim.rules import RuleError
+
+if TYPE_CHECKING:
+    from analysis.summary import Summary
+    from sim.api import Prepared, Results
+
+MOST_GAMES = 10**12
+MAX_INDEX = 2**64 - 1
+
+
+def _print_version(ctx: click.Context, parameter: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        from importlib import metadata
+
+        try:
+            version = metadata.version(COMMAND)
+        except metadata.PackageNotFoundError:
+            version = "(not installed)"
+        click.echo(f"{COMMAND} {version}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Commands,
+    name=COMMAND,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples(
+        "fairdeal games",
+        "fairdeal run bussikuski --games 1M",
+        "fairdeal replay bussikuski --seed 1 --game 17",
+    ),
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
+)
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Which house rules are a fair deal? Plays card games, millions at a time, and says what the rules make of them.
+
+    Numbers may be written 1000000, 1_000_000, 1e6, 1M or 250k. Exit status: 0 done; 1 the work failed; 2 the call was
+    wrong; 130 interrupted, and what was finished is kept.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+# -- games, rules -----------------------------------------------------------------------------------------------------
+
+
+@main.command(
+    short_help="The games, with their policies.",
+    epilog=examples(
+        "fairdeal games",
+    ),
+)
+@json_option
+def games(as_json: bool) -> None:
+    """List the games, one line each, with their policies."""
+    from scripts import listing
+
+    click.echo(listing.games_json() if as_json else listing.games_text())
+
+
+@main.command(
+    short_help="Every option of a game; a rule file to edit.",
+    epilog=examples(
+        "fairdeal rules bussikuski",
+        "fairdeal rules bussikuski --variant straight --rule players=6",
+        "fairdeal rules bussikuski --toml > mine.toml",
+    ),
+)
+@game_argument
+@rule_options
+@click.option("--toml", "as_toml", is_flag=True, help="Print a rule file to edit and give to --rules.")
+@json_option
+def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
+    """Print every option of GAME: its value, what is allowed, and what it means.
+
+    With --variant, --rules or --rule the values are those of that rule set.
+    """
+    from scripts import listing
+
+    if as_toml and as_json:
+        raise WrongCall("--toml and --json exclude each other")
+    chosen = read_rules(game, given)
+    if as_toml:
+        click.echo(chosen.to_toml(), nl=False)
+    else:
+        click.echo(listing.rules_json(game, chosen) if as_json else listing.rules_text(game, chosen))
+
+
+# -- run, summary -----------------------------------------------------------------------------------------------------
+
+
+@main.command(
+    short_help="Play N games, write a results folder, print the summary.",
+    epilog=examples(
+        "fairdeal run bussikuski --games 1M",
+        "fairdeal run bussikuski --games 250k --variant straight --rule players=6 --guess counting",
+        "fairdeal run bussikuski --games 1e6 --seed 7 --out results/mine --json",
+    ),
+)
+@game_argument
+@click.option("--games", "n_games", type=Count(1, MOST_GAMES), required=True, metavar="N", help="How many games.")
+@seed_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The results folder; without it one under results/, named by what is played. What lies there of the same run "
+    "is kept: the same command goes on after an interruption, and a larger N adds games.",
+)
+@rule_options
+@policy_options
+@threads_option
+@json_option
+@quiet_options
+def run(
+    game: Game,
+    n_games: int,
+    out: Path | None,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+    no_progress: bool,
+    **given: Any,
+) -> None:
+    """Play N games of GAME, write a results folder, print the summary with 95 % intervals.
+
+    Game number i of a seed is always the same game, on any machine and with any number of threads.
+    """
+    from sim.api import prepare
+    from sim.store import default_folder
+
+    voice = Voice(quiet)
+    spec = read_spec(game, given)
+    prepared = prepare(
+        game,
+        n_games,
+        seed=spec.seed,
+        rules=spec.rules,
+        policies=spec.policies,
+        out=default_folder(spec, n_games) if out is None else out,
+    )
+    _announce(voice, prepared)
+    results = None
+    if prepared.n_missing:
+        results = _play(voice, prepared, threads, shown=not no_progress)
+    assert prepared.folder is not None
+    _print_summary(prepared.folder, as_json, results)
+    if results is not None:
+        voice.say(
+            f"Played {results.n_played:,} games in {results.seconds:.3g} s, {results.games_per_second:,.0f} a second; "
+            f"results in {prepared.folder}"
+        )
+
+
+def _announce(voice: Voice, prepared: Prepared) -> None:
+    """Say what is going to be played, and where it goes."""
+    from sim.replays import described
+
+    spec = prepared.spec
+    if not prepared.n_missing:
+        voice.say(f"{prepared.folder} is complete: {prepared.games:,} games of {spec.game.title}, nothing to play.")
+        return
+    there = f" ({prepared.n_there:,} are there)" if prepared.n_there else ""
+    voice.say(f"Playing {prepared.games:,} games of {spec.game.title}{there}, seed {spec.seed}, into {prepared.folder}")
+    voice.say(described(spec))
+
+
+def _play(voice: Voice, prepared: Prepared, threads: int | None, *, shown: bool) -> Results:
+    """Play what is missing; leave with status 130 if interrupted on the way."""
+    results = None
+    with Progress(voice, shown=shown) as progress, stopping(progress) as stop:
+        try:
+            with voice.about_compiling():
+                results = prepared.play(threads=threads, progress=progress, stop=stop)
+        except KeyboardInterrupt:
+            pass
+    if results is not None and results.complete:
+        return results
+    n_there = _n_there(prepared) if results is None else results.n_there
+    complain(
+        f"interrupted; {n_there:,} of {prepared.games:,} games are kept in {prepared.folder}. "
+        f"To go on, give the same command: {command_line()}"
+    )
+    click.get_current_context().exit(INTERRUPTED)
+
+
+def _n_there(prepared: Prepared) -> int:
+    """Return how many games the folder holds."""
+    from sim.store import look
+
+    assert prepared.folder is not None
+    manifest = look(prepared.folder, prepared.spec, prepared.games)
+    return manifest.n_there if manifest else 0
+
+
+@main.command(
+    short_help="The summary again, from a results folder.",
+    epilog=examples(
+        "fairdeal summary results/mine",
+    ),
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@json_option
+@quiet_options
+def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None:
+    """Print the summary of a results folder again.
+
+    DIR may be any folder or file of Parquet, too: every column is summarised.
+    """
+    from sim.store import MANIFEST, iter_parts
+
+    if (folder / MANIFEST).exists():
+        for _ in iter_parts(folder):
+            pass  # says which part is missing
+    elif not folder.exists():
+        fail(WRONG, f"there is no folder {folder}")
+    elif folder.is_dir() and not any(folder.glob("*.parq*")):
+        fail(WRONG, f"{folder} is not a results folder: it has no {MANIFEST}, and no Parquet files")
+    _print_summary(folder, as_json)
+
+
+def _print_summary(folder: Path, as_json: bool, results: Results | None = None) -> None:
+    """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
+    from analysis.summary import summarise
+
+    found = summarise(folder)
+    spec, diagnosis = _diagnose(found)
+    if not as_json:
+        from reports.text import render
+
+        title, changes = (spec.game.title, spec.rules.changes()) if spec else (None, None)
+        click.echo(render(found, title=title, changes=changes, diagnosis=diagnosis))
+        return
+    seconds = results.seconds if results else found.run.document.get("seconds")
+    n_played = results.n_played if results else found.games
+    speed = n_played / seconds if seconds else None
+    told = {**found.to_json(), "diagnosis": diagnosis, "seconds": seconds, "games_per_second": speed}
+    click.echo(json.dumps({**told, "folder": str(folder)}, ensure_ascii=False))
+
+
+def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
+    """Return the run's specification, and what its game says about what was found; nothing for anybody's Parquet."""
+    from sim.game import Findings
+
+    plain = found.run.document.get("spec")
+    if not plain:
+        return None, []
+    try:
+        spec = rebuild_spec(plain)
+    except RuleError as error:
+        return None, [f"This version of fairdeal does not know these rules ({error})."]
+    return spec, spec.game.diagnose(spec.rules, spec.policies, Findings(found.games, found.means, found.ends))
+
+
+# -- replay -----------------------------------------------------------------------------------------------------------
+
+
+@main.command(
+    short_help="One game told move by move; explicit deals played.",
+    epilog=examples(
+        "fairdeal replay bussikuski --seed 1 --game 17",
+        "fairdeal replay bussikuski --from results/mine --game 17",
+        "fairdeal replay bussikuski --game 17 --deal > deals.txt",
+        "fairdeal replay bussikuski --deals deals.txt --jsonl",
+    ),
+)
+@game_argument
+@click.option("--game", "index", type=Count(0, MAX_INDEX), metavar="I", help="Which game of the seed, from 0.")
+@seed_option
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Take rules, policies and seed from a results folder.",
+)
+@click.option(
+    "--deal",
+    "as_deal",
+    is_flag=True,
+    help="Print the line of a deals file that equals the game, instead of telling it.",
+)
+@click.option("--deals", metavar="FILE", help="Play explicit deals, one a line ('-': standard input).")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Deals: print one JSON object a line, with the columns.")
+@rule_options
+@policy_options
+@click.option("--threads", type=Count(1), expose_value=False, hidden=True)
+@json_option
+@quiet_options
+def replay(
+    game: Game,
+    index: int | None,
+    source: Path | None,
+    as_deal: bool,
+    deals: str | None,
+    as_jsonl: bool,
+    as_json: bool,
+    quiet: bool,
+    no_progress: bool,
+    **given: Any,
+) -> None:
+    """Tell one game of a seed move by move; or play explicit deals from a file.
+
+    The last line is the game's row, as it stands in the results. In a deals file '#' begins a comment line; cards are
+    separated by spaces, top first. If a deal lacks a deck that its game needs, its record says so, and the exit
+    status is 1 after all lines are done.
+    """
+    from sim import replays
+
+    _check_replay(index, source, as_deal, deals, as_jsonl, as_json)
+    spec = _spec_from(game, source) if source else read_spec(game, given)
+    voice = Voice(quiet)
+    if deals is not None:
+        _replay_deals(voice, spec, deals, as_jsonl, as_json)
+        return
+    assert index is not None
+    with voice.about_compiling():
+        if as_deal:
+            click.echo(replays.written_deal(spec, index))
+            return
+        played = replays.replay_game(spec, index)
+    click.echo(json.dumps(played.to_json(), ensure_ascii=False) if as_json else played.text)
+
+
+def _check_replay(
+    index: int | None, source: Path | None, as_deal: bool, deals: str | None, as_jsonl: bool, as_json: bool
+) -> None:
+    """Refuse options that do not go together."""
+    if (index is None) == (deals is None):
+        if deals is not None:
+            raise WrongCall("--game and --deals exclude each other")
+        raise WrongCall("replay needs --game I (one game of a seed) or --deals FILE")
+    if as_jsonl and deals is None:
+        raise WrongCall("--jsonl is for --deals; --json prints one game")
+    if as_jsonl and as_json:
+        raise WrongCall("--jsonl and --json exclude each other")
+    if as_deal and (deals is not None or as_json):
+        raise WrongCall("--deal is for --game, and prints a line of a deals file")
+    if source is not None:
+        ctx = click.get_current_context()
+        for name in ("seed", "variant", "rule_file", "assignments", *SLOTS):
+            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+                option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
+                raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")
+
+
+def _spec_from(game: Game, source: Path) -> Spec:
+    """Return a results folder's specification."""
+    from sim.store import read_manifest
+
+    spec = rebuild_spec(read_manifest(source).spec)
+    if spec.game is not game:
+        fail(WRONG, f"{source} holds {spec.game.name}, not {game.name}")
+    return spec
+
+
+def _read_deals(spec: Spec, path: str) -> list[Deal]:
+    """Return the deals of a file or of standard input, all of them checked."""
+    from sim.deals import read_deals
+
+    if path == "-":
+        return read_deals(sys.stdin.buffer, spec.game, spec.rules, name="standard input")
+    try:
+        with Path(path).open("rb") as file:
+            return read_deals(file, spec.game, spec.rules, name=path)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise WrongCall(f"--deals: {path}: {(error.strerror or '').lower()}") from None
+
+
+def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: bool) -> None:
+    """Play explicit deals and print a record each."""
+    from sim.replays import play_deals
+
+    deals = _read_deals(spec, path)
+    n_errors = 0
+    records = []
+    is_data = as_jsonl or as_json
+    with voice.about_compiling():
+        for number, played in enumerate(play_deals(spec, deals, tell=not is_data)):
+            n_errors += played.error is not None
+            if as_json:
+                records.append(played.record)
+            elif as_jsonl:
+                sys.stdout.write(json.dumps(played.record) + "\n")
+            else:
+                sys.stdout.write(("\n\n" if number else "") + played.text + "\n")
+    if as_json:
+        plain = spec.plain()
+        told = {name: plain[name] for name in ("game", "rules", "policies", "seed")}
+        click.echo(json.dumps({**told, "deals": records}, ensure_ascii=False))
+    if n_errors:
+        lack = "lacks a deck that its game needs" if n_errors == 1 else "lack a deck that their game needs"
+        fail(FAILED, f"{n_errors:,} of {len(deals):,} deals {lack}")

@@ -1,0 +1,161 @@
+"""Every error is one line on standard error, with its exit status."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from sim.rules import listed, nearest
+
+FAILED, WRONG, INTERRUPTED = 1, 2, 130  # the work failed; the call was wrong
+
+COMMAND = "fairdeal"
+
+
+class WrongCall(click.UsageError):
+    """Options that do not go together, or one that names nothing; the message says it all."""
+
+
+def complain(message: str) -> None:
+    """Print an error as one line."""
+    click.echo(f"{COMMAND}: {' '.join(message.split())}", err=True)
+
+
+def say_usage(error: click.UsageError) -> str:
+    """Return what is wrong with a command line, in our words."""
+    if isinstance(error, WrongCall):
+        return error.message
+    command = error.ctx.command.name if error.ctx and error.ctx.parent else COMMAND
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    name = _name(parameter)
+    if isinstance(error, click.NoSuchOption):
+        known = [option for param in _parameters(error.ctx) for option in param.opts + param.secondary_opts]
+        return f"{command} has no option {error.option_name}{nearest(error.option_name, known)}; {_help(error.ctx)}"
+    if isinstance(error, click.exceptions.NoSuchCommand):
+        known = _commands(error.ctx)
+        hint = nearest(error.command_name, known)
+        return f"'{error.command_name}' is not a command{hint}; the commands are {listed(known, 'and')}"
+    if isinstance(error, click.MissingParameter):
+        return f"{command} needs {name}; {_help(error.ctx)}"
+    if isinstance(error, click.BadParameter):
+        return f"{name}: {error.message}" if parameter else error.message
+    if isinstance(error, click.BadOptionUsage) and "requires" in error.message:
+        return f"{error.option_name} needs a value; {_help(error.ctx)}"
+    message = error.format_message().rstrip(".")
+    return f"{command}: {message[:1].lower()}{message[1:]}; {_help(error.ctx)}" if error.ctx else message
+
+
+def _commands(ctx: click.Context | None) -> list[str]:
+    return ctx.command.list_commands(ctx) if ctx and isinstance(ctx.command, click.Group) else []
+
+
+def _parameters(ctx: click.Context | None) -> Sequence[click.Parameter]:
+    return ctx.command.get_params(ctx) if ctx else []
+
+
+def _name(parameter: click.Parameter | None) -> str:
+    """Return ``--games N`` for an option that takes a value, ``GAME`` for an argument."""
+    if parameter is None:
+        return ""
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len)
+    return (parameter.metavar or parameter.name or "").rstrip(".…")
+
+
+def _help(ctx: click.Context | None) -> str:
+    return f"see '{ctx.command_path if ctx else COMMAND} --help'"
+
+
+def status_of(error: Exception) -> int | None:
+    """Return the exit status of an error of the library; None if it is none of its own."""
+    from sim.deals import DealError
+    from sim.part import PartError
+    from sim.replays import ReplayError
+    from sim.rules import RuleError
+    from sim.store import RefusedError, StoreError
+
+    if isinstance(error, RuleError | DealError | RefusedError):
+        return WRONG
+    if isinstance(error, StoreError | PartError | ReplayError):
+        return FAILED
+    load = sys.modules.get("analysis.load")  # loads numpy: not asked for unless it is there
+    return FAILED if load is not None and isinstance(error, load.LoadError) else None
+
+
+class Commands(click.Group):
+    """A group of commands whose errors are one line each, and that is silent when its reader goes away."""
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **rest: Any) -> Any:  # type: ignore[override]
+        """Run the command line and exit."""
+        typed = list(sys.argv[1:] if args is None else args)
+        try:
+            status = super().main(typed, COMMAND, **{"obj": typed, **rest, "standalone_mode": False})
+        except click.UsageError as error:
+            complain(say_usage(error))
+            status = WRONG
+        except click.ClickException as error:
+            complain(error.format_message())
+            status = error.exit_code
+        except click.Abort:
+            status = INTERRUPTED
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which they are needed, not of the alphabet."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; turn what the library raises into one line."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:
+            _forget_stdout()
+            ctx.exit(0)
+        except KeyboardInterrupt:
+            complain("interrupted")
+            ctx.exit(INTERRUPTED)
+        except MemoryError:
+            complain("there is not enough memory for this")
+            ctx.exit(FAILED)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                _forget_stdout()
+                ctx.exit(0)
+            place = f"{error.filename}: " if error.filename else ""
+            complain(f"{place}{(error.strerror or str(error)).lower()}")
+            ctx.exit(FAILED)
+        except ValueError as error:
+            status = status_of(error)
+            if status is None:
+                raise  # a mistake of ours, not of the user's
+            complain(str(error))
+            ctx.exit(status)
+
+
+def _forget_stdout() -> None:
+    """Let the interpreter's last flush go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def fail(status: int, message: str) -> NoReturn:
+    """Print an error and leave."""
+    complain(message)
+    click.get_current_context().exit(status)
+
+
+def command_line() -> str:
+    """Return the command as it was typed."""
+    return shlex.join([COMMAND, *click.get_current_context().find_root().obj])
+
+
+__all__ = ["COMMAND", "FAILED", "INTERRUPTED", "WRONG", "Commands", "WrongCall", "command_line", "complain", "fail"]

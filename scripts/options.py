@@ -1,0 +1,132 @@
+"""Options that several commands share, and the specification of a run that they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from scripts.numbers import Count
+from sim.game import MAX_SEED, Game, Spec
+from sim.games import GAMES, get_game
+from sim.rules import Rules
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+SLOTS = ("policy", "guess", "give")
+MOST_THREADS = 1024
+
+
+def examples(*commands: str) -> str:
+    """Return the end of a command's help, line by line as it stands."""
+    return "\b\n" + "\n".join(
+        [f"Example{'s' if len(commands) > 1 else ''}:", *(f"  {command}" for command in commands)]
+    )
+
+
+class GameName(click.ParamType[Game]):
+    """The name of a game."""
+
+    name = "GAME"
+
+    def convert(self, value: str | Game, param: click.Parameter | None, ctx: click.Context | None) -> Game:
+        """Return the game; `RuleError` lists those there are."""
+        return value if isinstance(value, Game) else get_game(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Offer the games."""
+        return [CompletionItem(name) for name in GAMES if name.startswith(incomplete)]
+
+
+def _all(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
+    def decorate(command: _F) -> _F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+game_argument = click.argument("game", type=GameName(), metavar="GAME")
+
+rule_options = _all(
+    click.option("--variant", metavar="NAME", help="A named rule set; single options go on top."),
+    click.option(
+        "--rules",
+        "rule_file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="A TOML rule file (see 'fairdeal rules GAME --toml').",
+    ),
+    click.option("--rule", "assignments", metavar="OPTION=VALUE", multiple=True, help="One option; may be repeated."),
+)
+
+policy_options = _all(
+    click.option("--policy", metavar="NAME[,NAME…]", help="How to play: one policy for every seat, or one a seat."),
+    click.option("--guess", metavar="NAME[,NAME…]", help="Bussikuski: how to answer, for every seat or one a seat."),
+    click.option(
+        "--give", metavar="NAME[,NAME…]", help="Bussikuski: to whom to give points, for every seat or one a seat."
+    ),
+)
+
+seed_option = click.option(
+    "--seed",
+    type=Count(0, MAX_SEED),
+    default=1,
+    show_default=True,
+    metavar="S",
+    help="Names the shuffles: the same seed gives the same games.",
+)
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on standard output."
+)
+
+quiet_options = _all(
+    click.option("--quiet", is_flag=True, help="No messages and no progress; errors only."),
+    click.option("--no-progress", is_flag=True, help="Messages, but no progress."),
+)
+
+threads_option = click.option(
+    "--threads",
+    type=Count(1, MOST_THREADS),
+    metavar="N",
+    help="Threads; they never change a row. Default: the processors there are.",
+)
+
+
+def read_rules(game: Game, given: Mapping[str, Any]) -> Rules:
+    """Return the rule set that `rule_options` give.
+
+    Raises
+    ------
+    RuleError
+        If it cannot be.
+    """
+    return game.rules.build(variant=given["variant"], file=given["rule_file"], assignments=given["assignments"])
+
+
+def read_spec(game: Game, given: Mapping[str, Any]) -> Spec:
+    """Return the specification that the options for rules, policies and the seed give.
+
+    Raises
+    ------
+    RuleError
+        If it cannot be.
+    """
+    return Spec.build(game, read_rules(game, given), {slot: given[slot] for slot in SLOTS}, given["seed"])
+
+
+def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
+    """Return the specification that a results folder names.
+
+    Raises
+    ------
+    RuleError
+        If this version has no such game, rules or policies.
+    """
+    game = get_game(plain["game"])
+    return Spec.build(game, game.rules.build(options=plain["rules"]), plain["policies"], plain["seed"])
