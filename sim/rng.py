@@ -266,8 +266,35 @@ def reveal(order: Any) -> None:
 
 
 @compiled
+def reveal_rest(order: Any) -> None:
+    """Decide the cards after the first 32, which take one more block of words."""
+    stream = order.stream
+    refill(stream)
+    words = stream.words
+    a = _eight(words[0], 20)
+    b = _eight(words[1], 12)
+    j0, x = multiply_wide(words[2], np.uint64(4))
+    j1, x = multiply_wide(x, np.uint64(3))
+    j2, x = multiply_wide(x, np.uint64(2))
+    if (a[8] < THRESHOLDS[4]) | (b[8] < THRESHOLDS[5]) | (x < THRESHOLDS[6]):
+        while order.n_revealed < DECK_SIZE:
+            reveal(order)
+        return
+    cards = order.cards
+    _exchange_eight(cards, 32, a)
+    _exchange_eight(cards, 40, b)
+    _exchange(cards, np.uint64(48), j0)
+    _exchange(cards, np.uint64(49), j1)
+    _exchange(cards, np.uint64(50), j2)
+    stream.n_used = 3
+    order.n_revealed = DECK_SIZE
+
+
+@compiled
 def reveal_to(order: Any, n_cards: int) -> None:
     """Decide at least the first `n_cards` cards of `order`."""
+    if order.n_revealed == 32 and order.stream.n_used == 4 and n_cards > 32:
+        reveal_rest(order)
     while order.n_revealed < n_cards:
         reveal(order)
 

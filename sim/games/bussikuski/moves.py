@@ -15,7 +15,7 @@ import numpy as np
 from sim.cards import DECK_SIZE, RANKS
 from sim.games.bussikuski import record as rec
 from sim.games.bussikuski.lanes import give_side_by_side
-from sim.games.bussikuski.policies import answer_suit, answer_two, draw_answer, give, known_cards
+from sim.games.bussikuski.policies import GUESS_RANDOM, answer_suit, answer_two, draw_answer, give, known_cards
 from sim.games.bussikuski.record import HIDDEN, N_RANKS, RIGHT, WRONG
 from sim.games.bussikuski.rules import (
     SLOTS,
@@ -327,6 +327,13 @@ def give_points(state: Any, rules: Any, events: Any, giver: int, points: int) ->
                 note(events, rec.GIFT, giver, seat, state.points[seat] - state.before[seat], 0, 0)
 
 
+@compiled
+def draw_answers(state: Any, rules: Any, seat: int) -> None:
+    """Draw the answers to the four questions of a seat that guesses at random."""
+    for question in range(4):
+        state.drawn[question] = draw_answer(state, rules, seat, rules.n_answers[question])
+
+
 @inlined
 def table_or_own(state: Any, policy: int, own: int, n_cards: int) -> int:
     """Return what a guesser knows when `n_cards` of the deck are face up, of which it holds `own`."""
@@ -352,8 +359,8 @@ def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
     own_3 = own_2 | (ONE << np.uint64(third))
     nothing = np.uint64(0)
     drawn = state.drawn
-    for question in range(4):
-        drawn[question] = draw_answer(state, rules, seat, rules.n_answers[question])
+    if policy == GUESS_RANDOM:
+        draw_answers(state, rules, seat)
     answer_1, fits_1 = ask_colour(policy, drawn[0], table_or_own(state, policy, nothing, seat))
     answer_2, fits_2 = ask_higher(rules, policy, drawn[1], table_or_own(state, policy, own_1, n + seat), first)
     answer_3, fits_3 = ask_inside(
@@ -649,6 +656,12 @@ def fail(state: Any, rules: Any, events: Any, step: int) -> bool:
     return True
 
 
+@inlined
+def is_blocker(rules: Any, card: int) -> int:
+    """Return 1 if the card stops an attempt on the diamond (`blockers`), else 0."""
+    return (rules.blockers >> np.uint64(card)) & ONE
+
+
 @compiled
 def ride_diamond(state: Any, rules: Any) -> None:
     """Ride the diamond of a seeded game whose deck runs and is never shuffled again.
@@ -659,23 +672,24 @@ def ride_diamond(state: Any, rules: Any) -> None:
     bus = state.bus
     n_rows = rules.n_rows
     stock = DECK_SIZE - rules.n_places
+    reveal_to(bus, 32)
+    n_known = 32
     blocked = np.uint64(0)  # bit i: card i of the deck is a blocker
-    n_known = 0
-    if bus.n_revealed >= 32:
-        for i in range(32):
-            blocked |= ((rules.blockers >> np.uint64(bus.cards[i])) & ONE) << np.uint64(i)
-        n_known = 32
+    for i in range(32):
+        blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
     at = 0
     n_attempts = 0
     penalty = 0
     while True:
-        if n_known < DECK_SIZE and n_known < at + n_rows:
-            reveal_to(bus, min(at + n_rows, DECK_SIZE))
-            for i in range(n_known, bus.n_revealed):
-                blocked |= ((rules.blockers >> np.uint64(known_card(bus, i))) & ONE) << np.uint64(i)
-            n_known = bus.n_revealed
+        row = lowest_one(blocked >> np.uint64(at))
+        if row == 64 and n_known - at < n_rows and n_known < DECK_SIZE:
+            reveal_to(bus, DECK_SIZE)
+            for i in range(32, DECK_SIZE):
+                blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
+            n_known = DECK_SIZE
+            row = lowest_one(blocked >> np.uint64(at))
         n_attempts += 1
-        row = min(lowest_one(blocked >> np.uint64(at)), n_rows)
+        row = min(row, n_rows)
         at += row
         if row == n_rows:
             state.bus_end = SUCCESS
@@ -762,9 +776,9 @@ def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> 
             if card == HIDDEN:
                 card = look(state, orders, state.lead_position[row])
             state.bus_turned += 1
-            is_blocker = (rules.blockers >> np.uint64(card)) & ONE
-            note(events, rec.TURN, row, card, np.int64(is_blocker), 0, 0)
-            if is_blocker:
+            blocks = np.int64(is_blocker(rules, card))
+            note(events, rec.TURN, row, card, blocks, 0, 0)
+            if blocks:
                 break
             row += 1
         if row == rules.n_rows:
