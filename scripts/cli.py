@@ -282,7 +282,9 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
         spec = rebuild_spec(plain)
     except RuleError as error:
         return None, [f"This version of fairdeal does not know these rules ({error})."]
-    return spec, spec.game.diagnose(spec.rules, spec.policies, Findings(found.games, found.means, found.ends))
+    lows = {name: number.mean.low for name, number in found.columns.items()}
+    findings = Findings(found.games, found.means, found.ends, lows)
+    return spec, spec.game.diagnose(spec.rules, spec.policies, findings)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------

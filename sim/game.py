@@ -163,7 +163,8 @@ class Findings:
     ends
         Category column → value → count.
     lows
-        Column → lower end of the mean's interval, so that a small sample is not called degenerate by chance.
+        Column → lower end of the mean's interval, so that a small sample is not called degenerate by chance; where it
+        is missing, the mean stands for it.
     """
 
     games: int

@@ -100,6 +100,16 @@ def count_ones(typing_context: Any, word: Any) -> Any:
 
 
 @intrinsic
+def leading_zeros(typing_context: Any, word: Any) -> Any:
+    """Return how many bits of a uint64 stand above the highest set bit, as int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
 def lowest_one(typing_context: Any, word: Any) -> Any:
     """Return the place (0–63) of the lowest set bit of a uint64 as int64; 64 for zero."""
 
@@ -107,6 +117,12 @@ def lowest_one(typing_context: Any, word: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), generate
+
+
+@inlined
+def highest_one(word: int) -> int:
+    """Return the place (0–63) of the highest set bit of a uint64; -1 for zero."""
+    return 63 - leading_zeros(word)
 
 
 _MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)

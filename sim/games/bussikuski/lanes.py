@@ -20,23 +20,24 @@ from sim.games.bussikuski.rules import MAX_PLAYERS
 
 N_LANES = 32
 
-# What is known of the games played side by side: penalty points by seat, and the cards played at each place by seat.
+# What is known of the games played side by side: penalty points by seat, and the cards played at each
+# place (eight counters in the bytes of a word, one a seat).
 TABLE_DTYPE = np.dtype(
     [
         ("points", np.uint16, (MAX_PLAYERS, N_LANES)),
-        ("played", np.uint8, (21, MAX_PLAYERS, N_LANES)),
+        ("played", np.uint64, (21, N_LANES)),
     ],
     align=True,
 )
 
 _LANE = ir.IntType(16)
 _LANES = ir.VectorType(_LANE, N_LANES)
-_BYTES = ir.VectorType(ir.IntType(8), N_LANES)
+_WORDS = ir.VectorType(ir.IntType(64), N_LANES)
 
 
-def _every(builder: Any, value: Any) -> Any:
-    """Return a vector with `value` in every lane."""
-    undefined = ir.Constant(_LANES, ir.Undefined)
+def _every(builder: Any, value: Any, kind: Any) -> Any:
+    """Return a vector of type `kind` with `value` in every lane."""
+    undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), N_LANES), [0] * N_LANES)
     return builder.shuffle_vector(first, undefined, zeros)
@@ -61,14 +62,14 @@ def _hand_out(builder: Any, n_seats: int, points: Any, order: Any, gifts: Any) -
     for seat in range(n_seats):
         at = ir.Constant(ir.IntType(64), seat)
         own = builder.load(builder.gep(points, [at]), align=2)
-        start = builder.or_(builder.shl(own, eight), _every(builder, builder.load(builder.gep(order, [at]))))
+        start = builder.or_(builder.shl(own, eight), _every(builder, builder.load(builder.gep(order, [at])), _LANES))
         starts.append(start)
         keys.append(cgutils.alloca_once_value(builder, start))
     kind = ir.FunctionType(_LANE, [_LANES])
     greatest = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.umax.v{N_LANES}i16")
     most = builder.call(greatest, [gifts])
     with cgutils.for_range(builder, builder.zext(most, ir.IntType(64))) as loop:
-        given = _every(builder, builder.trunc(loop.index, _LANE))
+        given = _every(builder, builder.trunc(loop.index, _LANE), _LANES)
         is_due = builder.icmp_unsigned(">", gifts, given)
         now = [builder.load(key) for key in keys]
         least = _least(builder, now)
@@ -82,15 +83,19 @@ def _hand_out(builder: Any, n_seats: int, points: Any, order: Any, gifts: Any) -
 
 
 @intrinsic
-def give_side_by_side(typing_context: Any, points: Any, played: Any, value: Any, order: Any, n_players: Any) -> Any:
-    """Let one seat give `value` points for each card it has `played`, each to the leader, in every lane.
+def give_side_by_side(
+    typing_context: Any, points: Any, played: Any, giver: Any, value: Any, order: Any, n_players: Any
+) -> Any:
+    """Let the `giver` give `value` points for each card it has `played`, each to the leader, in every lane.
 
     Parameters
     ----------
     points : uint16, shape (8, 32)
         Penalty points by seat and lane; changed.
-    played : uint8, shape (32,)
-        Cards the giver played, by lane.
+    played : uint64, shape (32,)
+        Cards played at the place: the giver's are in byte number `giver`.
+    giver : int64
+        The seat that gives.
     value : int64
         The row's value.
     order : uint16, shape (8,)
@@ -104,14 +109,16 @@ def give_side_by_side(typing_context: Any, points: Any, played: Any, value: Any,
             array = context.make_array(signature.args[i])(context, builder, arguments[i])
             return builder.bitcast(array.data, kind.as_pointer())
 
-        cards = builder.zext(builder.load(data(1, _BYTES), align=1), _LANES)
-        gifts = builder.mul(cards, _every(builder, builder.trunc(arguments[2], _LANE)))
-        few = builder.icmp_signed("<=", arguments[4], ir.Constant(ir.IntType(64), 4))
+        byte = builder.shl(arguments[2], ir.Constant(ir.IntType(64), 3))
+        words = builder.lshr(builder.load(data(1, _WORDS), align=8), _every(builder, byte, _WORDS))
+        cards = builder.and_(builder.trunc(words, _LANES), ir.Constant(_LANES, [0xFF] * N_LANES))
+        gifts = builder.mul(cards, _every(builder, builder.trunc(arguments[3], _LANE), _LANES))
+        few = builder.icmp_signed("<=", arguments[5], ir.Constant(ir.IntType(64), 4))
         with builder.if_else(few) as (then, otherwise):
             with then:
-                _hand_out(builder, 4, data(0, _LANES), data(3, _LANE), gifts)
+                _hand_out(builder, 4, data(0, _LANES), data(4, _LANE), gifts)
             with otherwise:
-                _hand_out(builder, MAX_PLAYERS, data(0, _LANES), data(3, _LANE), gifts)
+                _hand_out(builder, MAX_PLAYERS, data(0, _LANES), data(4, _LANE), gifts)
         return context.get_dummy_value()
 
-    return types.void(points, played, types.int64, order, types.int64), generate
+    return types.void(points, played, types.int64, types.int64, order, types.int64), generate

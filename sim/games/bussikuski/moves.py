@@ -40,6 +40,7 @@ from sim.rng import (
     RESHUFFLE,
     card_at,
     count_ones,
+    highest_one,
     known_card,
     lowest_one,
     reveal_to,
@@ -435,15 +436,20 @@ def guess_four(state: Any, rules: Any, events: Any) -> None:
 
 
 @inlined
-def turn_place(state: Any, rules: Any, events: Any, place: int) -> tuple[int, int]:
-    """Turn one card of the pyramid; return the cards each seat plays on it (lanes), and its rank."""
-    card = known_card(state.deck, state.n_dealt + place)
-    rank = card >> 2
-    note(events, rec.PYRAMID, place, card, rules.row_value[place], 0, 0)
+def play_rank(state: Any, rules: Any, rank: int) -> int:
+    """Let every seat play its hand cards of `rank` (`matches`: all, or one); return the cards played (lanes)."""
     held = state.holders[rank]
     played = held if rules.plays_all else lanes_not_zero(held)
     state.holders[rank] = held - played
-    return played, rank
+    return played
+
+
+@inlined
+def turn_place(state: Any, rules: Any, events: Any, place: int) -> tuple[int, int]:
+    """Turn one card of the pyramid; return the cards each seat plays on it (lanes), and its rank."""
+    card = known_card(state.deck, state.n_dealt + place)
+    note(events, rec.PYRAMID, place, card, rules.row_value[place], 0, 0)
+    return play_rank(state, rules, card >> 2), card >> 2
 
 
 @compiled
@@ -457,13 +463,12 @@ def turn_pyramid(state: Any, rules: Any, events: Any) -> None:
 
 @inlined
 def turn_pyramid_aside(state: Any, rules: Any, table: Any, lane: int) -> None:
-    """Turn the pyramid's cards and write down in `table` what each seat plays; `give_aside` makes the gifts."""
+    """Turn the pyramid's cards and write down in `table` what the seats play; `give_aside` makes the gifts."""
+    first = state.n_dealt
     for place in range(rules.n_pyramid):
-        played, _ = turn_place(state, rules, None, place)
-        for seat in range(rules.n_players):
-            table.played[place, seat, lane] = played & np.uint64(0xFF)
-            played >>= np.uint64(8)
-    state.n_dealt += rules.n_pyramid
+        rank = known_card(state.deck, first + place) >> 2
+        table.played[place, lane] = play_rank(state, rules, rank)
+    state.n_dealt = first + rules.n_pyramid
     for seat in range(rules.n_players):
         table.points[seat, lane] = state.points[seat]
 
@@ -471,11 +476,10 @@ def turn_pyramid_aside(state: Any, rules: Any, table: Any, lane: int) -> None:
 @compiled
 def give_aside(rules: Any, table: Any) -> None:
     """Make the gifts of the pyramid in all the games of `table`, where every seat gives to the leader."""
+    n = rules.n_players
     for place in range(rules.n_pyramid):
-        for seat in range(rules.n_players):
-            give_side_by_side(
-                table.points, table.played[place, seat], rules.row_value[place], rules.nearest[seat], rules.n_players
-            )
+        for giver in range(n):
+            give_side_by_side(table.points, table.played[place], giver, rules.row_value[place], rules.nearest[giver], n)
 
 
 @inlined
@@ -531,11 +535,12 @@ def count_left(state: Any, rules: Any) -> int:
 def driver_tie(state: Any, rules: Any, tied: int) -> int:
     """Return the seats (lanes) still tied after the first tie-break."""
     if rules.driver_tie == LOWEST_CARD or rules.driver_tie == HIGHEST_CARD:
-        for step in range(N_RANKS):
-            rank = step if rules.driver_tie == LOWEST_CARD else N_RANKS - 1 - step
-            holding = state.holders[rank] & (tied * np.uint64(0xFF))
-            if holding:
-                return lanes_not_zero(holding)
+        in_lanes = tied * np.uint64(0xFF)
+        held = np.uint64(0)  # ranks that those tied hold
+        for rank in range(N_RANKS):
+            held |= np.uint64((state.holders[rank] & in_lanes) != 0) << np.uint64(rank)
+        best = lowest_one(held) if rules.driver_tie == LOWEST_CARD else highest_one(held)
+        return lanes_not_zero(state.holders[best] & in_lanes)
     elif rules.driver_tie == MOST_POINTS:
         most = np.int64(-1)
         still = np.uint64(0)
@@ -666,46 +671,44 @@ def is_blocker(rules: Any, card: int) -> int:
 def ride_diamond(state: Any, rules: Any) -> None:
     """Ride the diamond of a seeded game whose deck runs and is never shuffled again.
 
-    Every card turned is one that nobody has seen, so the ride is a walk along the bus deck: only the distance to the
-    next blocker counts. `ride_diamond_by_places` is the same ride with each card in its place.
+    Every card turned is one that nobody has seen, so the ride is a walk along the bus deck from blocker to blocker, and
+    what has been turned has also been replaced from the stock. `ride_diamond_by_places` is the same ride with each card
+    in its place.
     """
     bus = state.bus
-    n_rows = rules.n_rows
-    stock = DECK_SIZE - rules.n_places
     reveal_to(bus, 32)
     n_known = 32
-    blocked = np.uint64(0)  # bit i: card i of the deck is a blocker
+    blocked = np.uint64(0)  # bit i: card i of the deck is a blocker, and has not been turned yet
     for i in range(32):
         blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
-    at = 0
+    in_stock = DECK_SIZE - rules.n_places
+    turned = 0
     n_attempts = 0
     penalty = 0
     while True:
-        row = lowest_one(blocked >> np.uint64(at))
-        if row == 64 and n_known - at < n_rows and n_known < DECK_SIZE:
+        if blocked == 0 and n_known - turned < rules.n_rows and n_known < DECK_SIZE:
             reveal_to(bus, DECK_SIZE)
             for i in range(32, DECK_SIZE):
                 blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
             n_known = DECK_SIZE
-            row = lowest_one(blocked >> np.uint64(at))
         n_attempts += 1
-        row = min(row, n_rows)
-        at += row
-        if row == n_rows:
+        row = lowest_one(blocked) - turned
+        if row >= rules.n_rows:
+            turned += rules.n_rows
             state.bus_end = SUCCESS
             break
-        at += 1
+        turned += row + 1
+        blocked &= blocked - ONE
         penalty += rules.cost[row]
         if n_attempts >= rules.attempt_limit:
             state.bus_end = rules.limit_end
             break
-        stock -= row + 1
-        if stock < 0:
+        if turned > in_stock:
             state.bus_end = STOCK_OUT
             break
     state.bus_attempts = n_attempts
     state.bus_penalty = penalty
-    state.bus_turned = at
+    state.bus_turned = turned
 
 
 @compiled
