@@ -1,0 +1,13 @@
+"""Every game keeps the contract."""
+
+from sim.games import GAMES
+from tests.contract import GameContract
+
+
+class TestBussikuski(GameContract):
+    name = "bussikuski"
+    small = {"max_turns": 60}  # noqa: RUF012
+
+
+def test_every_game_is_under_contract():
+    assert {kind.name for kind in GameContract.__subclasses__()} == set(GAMES)
