@@ -22,7 +22,7 @@ $(READY): pyproject.toml
 compile: $(READY) ## Compiles the kernels, so that the first run need not.
 	@$(BIN)/python -m scripts.compile
 
-run: $(READY) ## Plays one million games of Bussikuski and prints the summary.
+run: compile ## Plays one million games of Bussikuski and prints the summary.
 	$(BIN)/fairdeal run bussikuski --games 1M --seed 1
 
 test: lint ## Runs lint and the tests (under 8 minutes on two cores).

@@ -84,7 +84,10 @@ def _load_without_blas() -> None:
     def find_none() -> None:
         raise ImportError("no BLAS is wanted")
 
-    found, linalg.ensure_blas = linalg.ensure_blas, find_none
+    found = getattr(linalg, "ensure_blas", None)
+    if found is None:  # another numba: it starts a little slower
+        return
+    linalg.ensure_blas = find_none
     try:
         importlib.import_module("numba.np.arraymath")
     finally:
