@@ -137,8 +137,8 @@ def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The results folder; without it one under results/, named by what is played. What lies there of the same run "
-    "is kept: the same command goes on after an interruption, and a larger N adds games.",
+    help="The results folder; without it one under results/, named by what is played, N included. What lies there of "
+    "the same run is kept: the same command goes on after an interruption, and with --out a larger N adds games.",
 )
 @rule_options
 @policy_options
@@ -336,9 +336,11 @@ def replay(
 ) -> None:
     """Tell one game of a seed move by move; or play explicit deals from a file.
 
-    The last line is the game's row, as it stands in the results. In a deals file '#' begins a comment line; cards are
-    separated by spaces, top first. If a deal lacks a deck that its game needs, its record says so, and the exit
-    status is 1 after all lines are done.
+    The last line is the game's row, as it stands in the results.
+
+    A deals file has one deal a line: cards separated by spaces, top first; '#' begins a comment line. Bussikuski's
+    deals are the deck of phases 1 and 2, ' | ', the bus deck, then ' | ' and a further deck of 52 for each reshuffle.
+    If a deal lacks a deck that its game needs, its record says so, and the exit status is 1 after all lines are done.
     """
     from sim import replays
 
@@ -352,6 +354,8 @@ def replay(
     with voice.about_compiling():
         if as_deal:
             click.echo(replays.written_deal(spec, index))
+            if game.needs_random(spec.rules, spec.policies):
+                voice.say("Policies draw random numbers here: played from this line they draw others than in the run.")
             return
         played = replays.replay_game(spec, index)
     click.echo(json.dumps(played.to_json(), ensure_ascii=False) if as_json else played.text)
@@ -407,12 +411,13 @@ def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: 
     from sim.replays import play_deals
 
     deals = _read_deals(spec, path)
-    n_errors = 0
+    lacking = []
     records = []
     is_data = as_jsonl or as_json
     with voice.about_compiling():
         for number, played in enumerate(play_deals(spec, deals, tell=not is_data)):
-            n_errors += played.error is not None
+            if played.error is not None:
+                lacking.append(played.index)
             if as_json:
                 records.append(played.record)
             elif as_jsonl:
@@ -423,6 +428,6 @@ def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: 
         plain = spec.plain()
         told = {name: plain[name] for name in ("game", "rules", "policies", "seed")}
         click.echo(json.dumps({**told, "deals": records}, ensure_ascii=False))
-    if n_errors:
-        lack = "lacks a deck that its game needs" if n_errors == 1 else "lack a deck that their game needs"
-        fail(FAILED, f"{n_errors:,} of {len(deals):,} deals {lack}")
+    if lacking:
+        lack = "lacks a deck that its game needs" if len(lacking) == 1 else "lack a deck that their game needs"
+        fail(FAILED, f"{len(lacking):,} of {len(deals):,} deals {lack}; the first is in line {lacking[0]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shlex
 import sys
@@ -94,6 +95,9 @@ class Commands(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **rest: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit."""
         typed = list(sys.argv[1:] if args is None else args)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal that cannot show ♠ still gets the rest
         try:
             status = super().main(typed, COMMAND, **{"obj": typed, **rest, "standalone_mode": False})
         except click.UsageError as error:
@@ -104,6 +108,10 @@ class Commands(click.Group):
             status = error.exit_code
         except click.Abort:
             status = INTERRUPTED
+        except OSError as error:  # help or the version, on a full disk
+            complain((error.strerror or str(error)).lower())
+            _forget_stdout()
+            status = FAILED
         sys.exit(status if isinstance(status, int) else 0)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

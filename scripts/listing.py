@@ -47,7 +47,7 @@ def _policies(game: Game) -> dict[str, Any]:
 
 
 def rules_text(game: Game, rules: Rules) -> str:
-    """Return a rule set, option by option, then the variants and the policies there are."""
+    """Return a rule set, option by option, then the variants, the policies and the columns there are."""
     return "\n".join(_rules_lines(game, rules))
 
 
@@ -81,6 +81,13 @@ def _rules_lines(game: Game, rules: Rules) -> Iterator[str]:
         width = max(map(len, slot.choices))
         for name, meaning in slot.choices.items():
             yield from _entry(name, meaning, width)
+    yield ""
+    yield "Columns of the results, one row a game (beside game, its index):"
+    columns = game.columns(rules)
+    width = max(len(column.name) for column in columns)
+    for column in columns:
+        what = f": {', '.join(column.categories)}" if column.categories else ""
+        yield from _entry(column.name, column.description + what, width)
     if any(kind.gap for kind in rules.kinds().values()):
         yield ""
         yield "(gap): settles something that the source document leaves open."
@@ -118,5 +125,15 @@ def rules_json(game: Game, rules: Rules) -> str:
         }
         for name, (meaning, changed) in game.rules.VARIANTS.items()
     }
-    told = {"game": game.name, "options": options, "variants": variants, "policies": _policies(game)}
+    columns = [
+        {"name": column.name, "description": column.description, "categories": list(column.categories)}
+        for column in game.columns(rules)
+    ]
+    told = {
+        "game": game.name,
+        "options": options,
+        "variants": variants,
+        "policies": _policies(game),
+        "columns": columns,
+    }
     return json.dumps(told, ensure_ascii=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -12,6 +13,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from scripts.errors import INTERRUPTED, complain
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -114,11 +117,18 @@ class Progress:
 
 @contextlib.contextmanager
 def stopping(progress: Progress) -> Iterator[threading.Event]:
-    """Give an event that Ctrl-C and SIGTERM set; pressed again, or before games are played, they interrupt at once."""
+    """Give an event that Ctrl-C and SIGTERM set; pressed again, they interrupt at once.
+
+    Before games are played the process just ends: it may be inside the compiler, which an exception would leave in
+    pieces, and files are whole at every moment anyhow.
+    """
     stop = threading.Event()
 
     def ask(number: int, frame: FrameType | None) -> None:
-        if stop.is_set() or not progress.is_playing:
+        if not progress.is_playing:
+            complain("interrupted before anything was played")
+            os._exit(INTERRUPTED)
+        if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
 

@@ -50,8 +50,8 @@ class Column:
             return np.dtype(np.float64)
         if self.categories:
             return np.dtype(np.int8)
-        types = ("u1", "u2", "u4", "u8") if self.low >= 0 else ("i1", "i2", "i4", "i8")
-        for name in types:
+        # Signed, so that the difference of two columns is what it should be in numpy and pandas.
+        for name in ("i1", "i2", "i4", "i8"):
             info = np.iinfo(name)
             if info.min <= self.low and self.high <= info.max:
                 return np.dtype(name)

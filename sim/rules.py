@@ -105,7 +105,7 @@ class Integer(Kind):
     def read(self, value: object) -> int:
         number = _read_integer(value)
         if not self.low <= number <= self.high:
-            raise ValueError(f"{number} is out of range; allowed: {self.low} to {self.high}")
+            raise ValueError(f"{number:,} is out of range; allowed: {self.low} to {self.high:,}")
         return number
 
     def samples(self) -> list[Any]:
@@ -248,7 +248,7 @@ class RankSet(Kind):
 
 def _read_integer(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"{value!r} is not a whole number")
+        raise ValueError(f"{_toml_value(value)} is not a whole number")
     try:
         return int(str(value).strip())
     except ValueError:
@@ -362,7 +362,15 @@ class Rules:
         if variant is not None:
             values |= cls.variant(variant)
         if file is not None:
-            values |= cls._read_file(Path(file))
+            read = cls._read_file(Path(file))
+            for name, value in values.items():
+                kind = cls.kind(name)
+                if name in read and kind.read(read[name]) != kind.read(value):
+                    raise RuleError(
+                        f"variant {variant} has {name} = {kind.text(value)}, but rule file {file} says "
+                        f"{kind.text(kind.read(read[name]))}; leave one of them out"
+                    )
+            values |= read
         for assignment in assignments:
             name, equals, text = assignment.partition("=")
             name = name.strip()

@@ -141,7 +141,7 @@ RUN = ("run", "bussikuski", "--games", "5")
         (("rnu",), "'rnu' is not a command (did you mean 'run'?); the commands are games, rules, run"),
         (("run",), "run needs GAME; see 'fairdeal run --help'"),
         (("run", "bussikuski"), "run needs --games"),
-        (("run", "busikuski", "--games", "5"), "'busikuski' is not a game (did you mean 'bussikuski'?); the games are"),
+        (("run", "busikuski", "--games", "5"), "'busikuski' is not a game (did you mean 'bussikuski'?); the game"),
         (("run", "chess", "--games", "5"), "'chess' is not a game"),
         (("run", "bussikuski", "--gmaes", "5"), "run has no option --gmaes (did you mean '--games'?)"),
         (("--verson",), "fairdeal has no option --verson (did you mean '--version'?)"),

@@ -68,7 +68,7 @@ def test_a_deal_without_a_bus_deck_is_an_error_of_its_record_only() -> None:
     assert {short[name] for name in short if name not in ("line", "random", "error")} == {None}
     assert list(short)[: len(whole)] == list(whole)
     assert "error" not in whole
-    assert done.stderr == "fairdeal: 1 of 2 deals lacks a deck that its game needs\n"
+    assert done.stderr == "fairdeal: 1 of 2 deals lacks a deck that its game needs; the first is in line 1\n"
     assert good("replay", "bussikuski", "--deals", "-", "--jsonl", "--rule", "bus=none", stdin=f"{DECKS[0]}\n")
 
 

@@ -37,17 +37,17 @@ class Toy(Rules):
 
 def test_building_in_layers(tmp_path):
     file = tmp_path / "r.toml"
-    file.write_text('game = "toy"\nsize = 5\nrows = [3, 4]\n')
+    file.write_text('game = "toy"\nturns = 5\nrows = [3, 4]\n')
     rules = Toy.build(variant="blue", file=file, assignments=["size=6", "rows=1,1"], options={"rows": [2]})
-    assert rules == Toy(size=6, colour=Colour.DARK_BLUE, rows=(2,))
-    assert rules.changes() == {"size": "6", "colour": "dark_blue", "rows": "2"}
+    assert rules == Toy(size=6, turns=5, colour=Colour.DARK_BLUE, rows=(2,))
+    assert rules.changes() == {"size": "6", "turns": "5", "colour": "dark_blue", "rows": "2"}
 
 
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
         ("size=9", "size: 9 is out of range; allowed: 2 to 8"),
-        ("turns=0", "turns: 0 is out of range; allowed: 1 to 2147483647"),
+        ("turns=0", "turns: 0 is out of range; allowed: 1 to 2,147,483,647"),
         ("size=x", "size: 'x' is not a whole number"),
         ("size=4.0", "size: '4.0' is not a whole number"),
         ("size=", "size: '' is not a whole number"),
@@ -85,7 +85,7 @@ def test_values_that_do_not_go_together():
         (b"\xff\xfe", "rule file .*r.toml is not TOML: "),
         (b'game = "autobus"', "rule file .*r.toml is for autobus, not for toy"),
         (b"size = 99", "rule file .*r.toml: size: 99 is out of range"),
-        (b"size = true", "rule file .*r.toml: size: True is not a whole number"),
+        (b"size = true", "rule file .*r.toml: size: true is not a whole number"),
         (b"turns = 4.5", "rule file .*r.toml: turns: 4.5 is not a whole number"),
         (b"[size]\na = 1", "rule file .*r.toml: size: "),
         (b"sice = 4", "rule file .*r.toml: toy has no option 'sice'"),
@@ -97,6 +97,17 @@ def test_wrong_rule_files(tmp_path, content, message):
     with pytest.raises(RuleError, match=f"^{message}") as caught:
         Toy.build(file=file)
     assert "\n" not in str(caught.value)
+
+
+def test_a_variant_and_a_file_may_not_contradict_each_other(tmp_path):
+    file = tmp_path / "r.toml"
+    file.write_text("size = 5\n")
+    with pytest.raises(
+        RuleError, match="variant blue has size = 7, but rule file .*r.toml says 5; leave one of them out"
+    ):
+        Toy.build(variant="blue", file=file)
+    file.write_text('size = 7\ncolour = "dark_blue"\nturns = 3\n')
+    assert Toy.build(variant="blue", file=file) == Toy(size=7, colour=Colour.DARK_BLUE, turns=3)
 
 
 def test_missing_rule_file_and_variant(tmp_path):
@@ -166,5 +177,5 @@ def test_policies():
 
 
 def test_unknown_game():
-    with pytest.raises(RuleError, match=r"'busikuski' is not a game \(did you mean 'bussikuski'\?\); the games are "):
+    with pytest.raises(RuleError, match=r"'busikuski' is not a game \(did you mean 'bussikuski'\?\); the game"):
         get_game("busikuski")

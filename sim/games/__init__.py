@@ -21,6 +21,7 @@ def get_game(name: str) -> Game:
         If there is none; the message lists the games.
     """
     if name not in GAMES:
-        raise RuleError(f"'{name}' is not a game{nearest(name, GAMES)}; the games are {listed(sorted(GAMES), 'and')}")
+        there_are = f"the games are {listed(sorted(GAMES), 'and')}" if len(GAMES) > 1 else f"the game is {min(GAMES)}"
+        raise RuleError(f"'{name}' is not a game{nearest(name, GAMES)}; {there_are}")
     game: Game = importlib.import_module(GAMES[name]).GAME
     return game

@@ -236,7 +236,7 @@ def diagnose(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]], foun
     capped = found.ends.get("bus_end", {}).get("turn_cap", 0)
     if rides and capped / rides > 0.05:
         said.append(
-            f"{_percent(capped / rides)} of the rides are cut off after {rules.max_turns} attempts (max_turns): "
+            f"{_percent(capped / rides)} of the rides are cut off after {rules.max_turns:,} attempts (max_turns): "
             "their points are counted as they stand, and nobody knows how the rides would have ended."
         )
     if rules.bus is Bus.DIAMOND:

@@ -250,7 +250,7 @@ class _Story:
             elif kind == rec.REFILL:
                 text += f"; {counted(a, 'place')} refilled, {b} in the stock"
             elif kind == rec.BUS_RESHUFFLE:
-                text += f"; the stock is used up: {counted(a, 'card')} shuffled into a new one"
+                text += f"; the stock has too few cards: {counted(a, 'card')} shuffled into a new one"
             elif kind == rec.FRESH:
                 text += "; fresh deck"
         return text
@@ -259,7 +259,7 @@ class _Story:
         """Return the cards turned in the diamond, and where they led."""
         turns = [event for event in events if event[0] == rec.TURN]
         is_stopped = bool(turns[-1][3])
-        outcome = f"stops in row {len(turns)}" if is_stopped else f"is through all {counted(len(turns), 'row')}"
+        outcome = f"stops in row {len(turns)}" if is_stopped else f"gets through all {counted(len(turns), 'row')}"
         return f"{_cards(card for _, _, card, *_ in turns)} {outcome}"
 
     def _guesses(self, events: Iterable[Event]) -> str:
