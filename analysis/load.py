@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ BATCH_ROWS = 131_072
 
 _ENDINGS = (".parquet", ".parq", ".pq")
 _FORMAT = 1
+_MEND = "delete it and give the run's command again: its games are played anew"
 # What decides a run's rows; parts that differ here are of different runs.
 _IDENTITY = ("game", "rules_version", "rules", "policies", "seed", "random_scheme", "kernel_hash")
 
@@ -259,13 +261,20 @@ def _read_footers(
     schema: pa.Schema = None
     first: Mapping[str, Any] = {}
     n_rows = 0
+    listed = {_part_name(entry): entry for entry in (document or {}).get("parts") or () if isinstance(entry, Mapping)}
     for part in parts:
         try:
             with pq.ParquetFile(part) as file:
                 own, n_own = file.schema_arrow, file.metadata.num_rows
+            _same_file(part, listed.get(part.name, {}), n_own)
         except (OSError, pa.ArrowException) as error:
             raise _unreadable(part, error) from error
         provenance = provenance_of(own)
+        span = provenance.get("range")
+        if isinstance(span, Mapping) and part.name in listed and span.get("first") != listed[part.name].get("first"):
+            raise LoadError(
+                f"{part} holds the games from {span.get('first')} on, not those that {DOCUMENT} says; {_MEND}"
+            )
         if schema is None:
             schema, first = own, provenance
         else:
@@ -275,6 +284,19 @@ def _read_footers(
             _same_run(DOCUMENT, document, part, provenance)
         n_rows += n_own
     return schema, n_rows, first
+
+
+def _same_file(part: Path, entry: Mapping[str, Any], n_rows: int) -> None:
+    """Refuse a part that is not the file in the document's entry, by its rows, its size or its footer's hash."""
+    with part.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        length = int.from_bytes(file.read(4), "little") + 8
+        file.seek(max(0, size - length))
+        footer = hashlib.sha256(file.read()).hexdigest()
+    for key, value in (("games", n_rows), ("size", size), ("footer", footer)):
+        if entry.get(key, value) != value:
+            raise LoadError(f"{part} is not the file that {DOCUMENT} lists (its {key} differs); {_MEND}")
 
 
 def _same_columns(first: Path, schema: pa.Schema, part: Path, own: pa.Schema) -> None:
@@ -350,7 +372,8 @@ def _note(entry: Mapping[str, Any]) -> ColumnNote:
 
 def _unreadable(part: Path, error: Exception) -> LoadError:
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return LoadError(f"{part} cannot be read as Parquet: {reason.rstrip('.')}")
+    advice = f"; {_MEND}" if (part.parent / DOCUMENT).exists() else ""
+    return LoadError(f"{part} cannot be read as Parquet: {reason.rstrip('.')}{advice}")
 
 
 def _nearest_sibling(path: Path) -> str:

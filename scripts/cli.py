@@ -431,3 +431,7 @@ def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: 
     if lacking:
         lack = "lacks a deck that its game needs" if len(lacking) == 1 else "lack a deck that their game needs"
         fail(FAILED, f"{len(lacking):,} of {len(deals):,} deals {lack}; the first is in line {lacking[0]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -95,8 +95,11 @@ class Commands(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **rest: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit."""
         typed = list(sys.argv[1:] if args is None else args)
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if stream is None:  # closed by the shell (>&-)
+                setattr(sys, name, open(os.devnull, "w"))
+            elif isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # a terminal that cannot show ♠ still gets the rest
         try:
             status = super().main(typed, COMMAND, **{"obj": typed, **rest, "standalone_mode": False})

@@ -34,7 +34,8 @@ class Voice:
     def say(self, message: str) -> None:
         """Print a message."""
         if not self.quiet:
-            click.echo(message, err=True)
+            with contextlib.suppress(OSError):  # a closed or full standard error is no reason to stop
+                click.echo(message, err=True)
 
     @contextlib.contextmanager
     def about_compiling(self) -> Iterator[None]:

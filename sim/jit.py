@@ -39,6 +39,11 @@ def kernel_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+def _is_ours(folder: Path) -> bool:
+    """Tell whether the folder is the user's own: compiled code is run from it, and anybody may write in /tmp."""
+    return not hasattr(os, "getuid") or folder.stat().st_uid in (os.getuid(), 0)
+
+
 @cache
 def cache_folder() -> Path:
     """Return the folder of compiled kernels, made if it is not there.
@@ -58,10 +63,10 @@ def cache_folder() -> Path:
     for parent in parents:
         folder = parent / f"kernels-{kernel_hash()}"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             continue
-        if os.access(folder, os.W_OK):
+        if os.access(folder, os.W_OK) and _is_ours(parent):
             return folder
     return parents[-1] / f"kernels-{kernel_hash()}"
 

@@ -239,7 +239,8 @@ def encode(
         fields.append(
             pa.field(column.name, pa.dictionary(kind, pa.string()) if column.categories else kind, nullable=False)
         )
-    arrow = base64.b64encode(pa.schema(fields).serialize().to_pybytes())
+    # Readers that know Arrow take the metadata from its schema, others from the footer: it stands in both.
+    arrow = base64.b64encode(pa.schema(fields, metadata=dict(metadata)).serialize().to_pybytes())
     return file.finish(elements, n, {**metadata, b"ARROW:schema": arrow})
 
 

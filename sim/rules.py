@@ -402,8 +402,7 @@ class Rules:
     @classmethod
     def _read_file(cls, path: Path) -> dict[str, object]:
         try:
-            with path.open("rb") as file:
-                values = tomllib.load(file)
+            values = tomllib.loads(path.read_text("utf-8-sig"))
         except OSError as error:
             raise RuleError(f"rule file {path}: {error.strerror}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -191,8 +191,21 @@ class BussikuskiRules(Rules):
         if not self.capped:
             yield "max_turns", "something else bounds the ride"
         if self.bus is Bus.DIAMOND and not self.blockers:
-            for name in ("bus_stake", "stock_out", "bus_deck", "max_attempts"):
+            for name in ("bus_stake", "stock_out", "bus_deck", "max_attempts", "max_turns"):
                 yield name, "without blockers the first attempt succeeds"
+            return
+        longest = {Bus.DIAMOND: max(self.diamond_rows), Bus.STRAIGHT: self.straight_length}.get(self.bus, 0)
+        if longest == 1:
+            yield "bus_stake", "every failure costs 1 anyway"
+        if self.max_attempts == 1 and self.bus is not Bus.NONE:
+            if self.bus_deck is BusDeck.RUNNING:
+                yield "stock_out", "one attempt needs no more than a deck"
+            yield "bus_deck", "there is only one attempt"
+
+    @property
+    def can_succeed(self) -> bool:
+        """Tell whether a ride on the diamond can get through: a deck must hold a free card for each row."""
+        return len(self.diamond_rows) <= 4 * (len(RANKS) - len(self.blockers))
 
 
 SLOTS = (
@@ -220,6 +233,10 @@ SLOTS = (
 )
 
 
+def _attempts(n: int) -> str:
+    return f"{n:,} attempt{'' if n == 1 else 's'}"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
@@ -234,9 +251,12 @@ def diagnose(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]], foun
     said = []
     rides = found.games - found.ends.get("bus_end", {}).get("no_bus", 0)
     capped = found.ends.get("bus_end", {}).get("turn_cap", 0)
-    if rides and capped / rides > 0.05:
+    stopped = found.ends.get("bus_end", {}).get("attempt_cap", 0)
+    if rides and stopped / rides > 0.05:
+        said.append(f"{_percent(stopped / rides)} of the rides end at the limit of {_attempts(rules.max_attempts)}.")
+    if rides and capped / rides > 0.05 and (rules.bus is not Bus.DIAMOND or rules.can_succeed):
         said.append(
-            f"{_percent(capped / rides)} of the rides are cut off after {rules.max_turns:,} attempts (max_turns): "
+            f"{_percent(capped / rides)} of the rides are cut off after {_attempts(rules.max_turns)} (max_turns): "
             "their points are counted as they stand, and nobody knows how the rides would have ended."
         )
     if rules.bus is Bus.DIAMOND:
@@ -245,6 +265,11 @@ def diagnose(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]], foun
         if len(rules.blockers) == len(RANKS):
             said.append(
                 "All thirteen ranks are blockers: every attempt ends at its first card, and no ride can succeed."
+            )
+        elif not rules.can_succeed:
+            free = 4 * (len(RANKS) - len(rules.blockers))
+            said.append(
+                f"No ride can succeed: it takes {len(rules.diamond_rows)} cards that do not block, a deck has {free}."
             )
     fair = 1 / rules.players
     for seat in range(rules.players):
