@@ -12,7 +12,7 @@ import hashlib
 import importlib
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sim.outcome import Column
@@ -257,9 +257,4 @@ class Player:
         return None if row is None else [int(column[0]) for column in row]
 
 
-def known_names(games: Iterable[str]) -> str:
-    """Return the names of games for a message."""
-    return listed(sorted(games), "and")
-
-
-__all__ = ["RANDOM_SCHEME", "Deal", "Findings", "Game", "Kernel", "Player", "RuleError", "Slot", "Spec", "known_names"]
+__all__ = ["RANDOM_SCHEME", "Deal", "Findings", "Game", "Kernel", "Player", "RuleError", "Slot", "Spec"]

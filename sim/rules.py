@@ -7,6 +7,7 @@ compiled kernel, and the provenance written with results.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import difflib
 import tomllib
@@ -53,17 +54,18 @@ def listed(words: Sequence[str], last: str = "or") -> str:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class Kind(abc.ABC):
     """What values an option may take, and how they are read and written."""
 
     meaning: str
     gap: bool  # settles something the source document leaves open
 
     @property
+    @abc.abstractmethod
     def allowed(self) -> str:
         """Say which values are allowed."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def read(self, value: object) -> Any:
         """Return the option's value for a text of the command line or a value of a TOML file.
 
@@ -72,7 +74,6 @@ class Kind:
         ValueError
             If it is none; the message says why, without naming the option.
         """
-        raise NotImplementedError
 
     def plain(self, value: Any) -> Any:
         """Return `value` as JSON and TOML have it."""
@@ -86,9 +87,9 @@ class Kind:
         """Return (field, dtype, value) for the kernel's record."""
         return [(name, "i8", int(value))]
 
+    @abc.abstractmethod
     def samples(self) -> list[Any]:
         """Return values worth trying in tests: every value of an enum, the bounds and some within for numbers."""
-        raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True)
