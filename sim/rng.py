@@ -132,7 +132,7 @@ _WEYL_1 = np.uint64(0xBB67AE8584CAA73B)
 
 
 @inlined
-def philox(seed: int, block: int, game: int, purpose: int) -> tuple[int, int, int, int]:
+def philox(seed: Any, block: Any, game: Any, purpose: Any) -> tuple[Any, Any, Any, Any]:
     """Return one block of four uint64 words."""
     key_0, key_1 = np.uint64(seed), np.uint64(0)
     x0, x1, x2, x3 = np.uint64(block), np.uint64(game), np.uint64(purpose), np.uint64(0)
