@@ -511,7 +511,6 @@ def test_read_only_disk_is_refused_but_read(tmp_path, expected):
         remount(disk, "rw")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions need POSIX")
 def test_folder_without_permission_is_refused(tmp_path, folder):
     code = f"""
 import os, sys

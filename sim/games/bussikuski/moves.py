@@ -76,13 +76,18 @@ def _ranks(low: int, high: int) -> int:
     return sum(_RANK[low : high + 1])
 
 
+def _higher_lower(tie_is_right: bool) -> tuple[list[int], list[int]]:
+    """Return, by the rank to compare with, the cards that make *higher* and *lower* right."""
+    tie = [_RANK[rank] if tie_is_right else 0 for rank in range(N_RANKS)]
+    higher = [_ranks(rank + 1, N_RANKS - 1) | tie[rank] for rank in range(N_RANKS)]
+    lower = [sum(_RANK[:rank]) | tie[rank] for rank in range(N_RANKS)]
+    return higher, lower
+
+
 def guess_tie(rules: BussikuskiRules) -> tuple[list[int], list[int], list[int]]:
     """Return, by the first card's rank, the cards that make *higher*, *lower* and neither of them right (free)."""
-    both = [_RANK[rank] if rules.guess_tie is GuessTie.RIGHT else 0 for rank in range(N_RANKS)]
     free = [_RANK[rank] if rules.guess_tie is GuessTie.FREE else 0 for rank in range(N_RANKS)]
-    higher = [_ranks(rank + 1, N_RANKS - 1) | both[rank] for rank in range(N_RANKS)]
-    lower = [_ranks(0, rank - 1) | both[rank] if rank else both[rank] for rank in range(N_RANKS)]
-    return higher, lower, free
+    return *_higher_lower(rules.guess_tie is GuessTie.RIGHT), free
 
 
 def boundary(rules: BussikuskiRules) -> tuple[list[int], list[int]]:
@@ -123,10 +128,7 @@ def blockers(rules: BussikuskiRules) -> int:
 
 def bus_tie(rules: BussikuskiRules) -> tuple[list[int], list[int]]:
     """Return, by the last card's rank, the cards that make *higher* and *lower* right on the straight bus."""
-    both = [_RANK[rank] if rules.bus_tie is BusTie.RIGHT else 0 for rank in range(N_RANKS)]
-    higher = [_ranks(rank + 1, N_RANKS - 1) | both[rank] for rank in range(N_RANKS)]
-    lower = [(_ranks(0, rank - 1) if rank else 0) | both[rank] for rank in range(N_RANKS)]
-    return higher, lower
+    return _higher_lower(rules.bus_tie is BusTie.RIGHT)
 
 
 def bus_stake(rules: BussikuskiRules) -> list[int]:

@@ -67,7 +67,6 @@ ANSWER = 1  # seat, question, answer, card, verdict
 GIFT = 2  # giver, recipient, points
 PYRAMID = 3  # place, card, row value
 PLAY = 4  # seat, number of cards, row value
-LEFT = 5  # seat, cards left
 TIED = 6  # seats tied (bits), 0 = by cards left, 1 = after the tie-break
 DRAW = 7  # seat, card
 DRAW_RESHUFFLE = 8  # cards in the new stock
