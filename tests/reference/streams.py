@@ -18,7 +18,10 @@ CARDS = tuple(rank + suit for rank in "23456789TJQKA" for suit in "SHDC")
 """The order every shuffle starts from."""
 
 BATCH = 8
-"""Draws made from one word."""
+"""Draws made from one word while the bounds are at most 128."""
+
+LARGE_BATCH = 6
+"""Draws made from one word while the bounds are larger."""
 
 
 class WordStream:
@@ -49,21 +52,25 @@ def draw_batch(bounds: Sequence[int], next_word: Callable[[], int], bits: int = 
             return numbers
 
 
-def reveal(next_word: Callable[[], int]) -> Iterator[str]:
-    """Yield the 52 cards of a shuffled order one after another."""
-    order = list(CARDS)
-    for first in range(0, 51, BATCH):
-        places = range(first, min(first + BATCH, 51))
-        drawn = draw_batch([52 - i for i in places], next_word)
+def reveal(next_word: Callable[[], int], cards: Sequence[str] = CARDS) -> Iterator[str]:
+    """Yield ``cards`` in a shuffled order, one after another."""
+    order = list(cards)
+    n = len(order)
+    first = 0
+    while n - first > 1:
+        size = BATCH if n - first <= 128 else LARGE_BATCH
+        places = range(first, min(first + size, n - 1))
+        drawn = draw_batch([n - i for i in places], next_word)
         for i, d in zip(places, drawn, strict=True):
             order[i], order[i + d] = order[i + d], order[i]
             yield order[i]
-    yield order[51]
+        first = places.stop
+    yield from order[first:]
 
 
-def shuffled(seed: int, game: int, kind: int, number: int) -> list[str]:
-    """Return the whole shuffled order of a named stream."""
-    return list(reveal(WordStream(seed, game, kind, number).next_word))
+def shuffled(seed: int, game: int, kind: int, number: int, cards: Sequence[str] = CARDS) -> list[str]:
+    """Return ``cards`` in the shuffled order of a named stream."""
+    return list(reveal(WordStream(seed, game, kind, number).next_word, cards))
 
 
 class PolicyStream:
