@@ -56,6 +56,23 @@ def _thresholds() -> tuple[int, ...]:
 
 THRESHOLDS = np.array(_thresholds(), dtype=np.uint64)
 
+# Packs of other sizes: eight draws a word while the bounds are at most 128 (so that a batch is thrown away less than
+# once in 250 times), six while they are larger.
+MOST_CARDS = 416  # eight decks
+LARGE_BOUND = 128
+LARGE_DRAWS_PER_WORD = 6
+
+
+def _batch_size(bound: int) -> int:
+    """Return how many draws the word takes whose first bound is `bound`; the last card of a pack needs none."""
+    return min(DRAWS_PER_WORD if bound <= LARGE_BOUND else LARGE_DRAWS_PER_WORD, bound - 1)
+
+
+THRESHOLD_FROM = np.array(
+    [0, 0] + [2**64 % math.prod(bound - i for i in range(_batch_size(bound))) for bound in range(2, MOST_CARDS + 1)],
+    dtype=np.uint64,
+)
+
 # One random stream: its name, its current block of words, and how much of the block is used up (in words by a shuffle,
 # in half-words by single draws).
 STREAM_DTYPE = np.dtype(
@@ -327,6 +344,112 @@ def card_at(order: Any, i: int) -> int:
     if order.n_revealed <= i:
         reveal_to(order, i + 1)
     return known_card(order, i)
+
+
+@inlined
+def _up_to_eight(word: int, bound: int) -> tuple[int, int, int, int, int, int, int, int, int]:
+    """Return what `_eight` does, with zeros for the steps that a bound below 9 does not have."""
+    j0, x = multiply_wide(word, np.uint64(max(bound, 1)))
+    j1, x = multiply_wide(x, np.uint64(max(bound - 1, 1)))
+    j2, x = multiply_wide(x, np.uint64(max(bound - 2, 1)))
+    j3, x = multiply_wide(x, np.uint64(max(bound - 3, 1)))
+    j4, x = multiply_wide(x, np.uint64(max(bound - 4, 1)))
+    j5, x = multiply_wide(x, np.uint64(max(bound - 5, 1)))
+    j6, x = multiply_wide(x, np.uint64(max(bound - 6, 1)))
+    j7, x = multiply_wide(x, np.uint64(max(bound - 7, 1)))
+    return j0, j1, j2, j3, j4, j5, j6, j7, x
+
+
+@compiled
+def _decide_six(stream: Any, cards: Any, n_decided: int, bound: int) -> None:
+    """Decide six cards of a large pack."""
+    threshold = THRESHOLD_FROM[np.uint64(bound)]
+    m = np.uint64(bound)
+    while True:
+        j0, x = multiply_wide(_next_word(stream), m)
+        j1, x = multiply_wide(x, m - np.uint64(1))
+        j2, x = multiply_wide(x, m - np.uint64(2))
+        j3, x = multiply_wide(x, m - np.uint64(3))
+        j4, x = multiply_wide(x, m - np.uint64(4))
+        j5, x = multiply_wide(x, m - np.uint64(5))
+        if x >= threshold:
+            break
+    i = np.uint64(n_decided)
+    _exchange(cards, i, j0)
+    _exchange(cards, i + np.uint64(1), j1)
+    _exchange(cards, i + np.uint64(2), j2)
+    _exchange(cards, i + np.uint64(3), j3)
+    _exchange(cards, i + np.uint64(4), j4)
+    _exchange(cards, i + np.uint64(5), j5)
+
+
+@compiled
+def _decide_eight(stream: Any, cards: Any, n_decided: int, bound: int) -> None:
+    """Decide the next eight cards, or all of fewer."""
+    threshold = THRESHOLD_FROM[np.uint64(bound)]
+    while True:
+        drawn = _up_to_eight(_next_word(stream), bound)
+        if drawn[8] >= threshold:
+            break
+    _exchange_eight(cards, n_decided, drawn)
+
+
+@compiled
+def _decide_block(stream: Any, cards: Any, n_decided: int, bound: int) -> bool:
+    """Decide up to 32 cards by the four words of the next block; False, with the block unused, if one is refused.
+
+    The four chains of products run side by side in the processor; word by word they wait for each other.
+    """
+    refill(stream)
+    words = stream.words
+    a = _up_to_eight(words[0], bound)
+    b = _up_to_eight(words[1], bound - 8)
+    limit = THRESHOLD_FROM
+    if (a[8] < limit[np.uint64(bound)]) | (b[8] < limit[np.uint64(max(bound - 8, 0))]):
+        return False
+    if bound > 17:
+        c = _up_to_eight(words[2], bound - 16)
+        d = _up_to_eight(words[3], bound - 24)
+        if (c[8] < limit[np.uint64(bound - 16)]) | (d[8] < limit[np.uint64(max(bound - 24, 0))]):
+            return False
+        _exchange_eight(cards, n_decided, a)
+        _exchange_eight(cards, n_decided + 8, b)
+        _exchange_eight(cards, n_decided + 16, c)
+        if bound > 25:
+            _exchange_eight(cards, n_decided + 24, d)
+    else:
+        _exchange_eight(cards, n_decided, a)
+        if bound > 9:
+            _exchange_eight(cards, n_decided + 8, b)
+    stream.n_used = min(4, (bound + 6) >> 3)
+    return True
+
+
+@compiled
+def decide_next(stream: Any, cards: Any, n_cards: int, n_decided: int) -> int:
+    """Shuffle on: decide the next few of the first `n_cards` (at most 416) of `cards`; return how many are decided now.
+
+    The words are the stream's next ones, so a whole shuffle is the same in any steps. `cards` must have room for eight
+    more: the last steps exchange them with themselves.
+    """
+    bound = n_cards - n_decided
+    if bound < 2:
+        return n_cards
+    if bound > LARGE_BOUND:
+        _decide_six(stream, cards, n_decided, bound)
+        return n_decided + LARGE_DRAWS_PER_WORD
+    if stream.n_used >= 4 and _decide_block(stream, cards, n_decided, bound):
+        return min(n_decided + 32, n_cards)
+    _decide_eight(stream, cards, n_decided, bound)
+    return min(n_decided + DRAWS_PER_WORD, n_cards)
+
+
+@compiled
+def shuffle_cards(stream: Any, cards: Any, n_cards: int) -> None:
+    """Shuffle the first `n_cards` of `cards` at once; see `decide_next`."""
+    n_decided = 0
+    while n_decided < n_cards:
+        n_decided = decide_next(stream, cards, n_cards, n_decided)
 
 
 @compiled

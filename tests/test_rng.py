@@ -83,6 +83,34 @@ def test_orders_are_the_references():
         assert [streams.CARDS[card] for card in ours] == theirs
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 8, 9, 10, 13, 48, 52, 96, 104, 128, 129, 130, 134, 135, 208, 416])
+def test_shuffles_of_other_packs_are_the_references(n):
+    rnd = random.Random(n)
+    pack = [f"{i}" for i in range(n)]
+    for _ in range(30):
+        seed, game, kind, number = rnd.randrange(2**64), rnd.randrange(2**64), rnd.choice([0, 1, 3]), rnd.randrange(9)
+        cards = np.arange(n + 8, dtype=np.uint16)
+        rng.shuffle_cards(new_stream(seed, game, kind, number), cards, n)
+        assert cards[n:].tolist() == [n + i for i in range(8)]
+        assert [pack[card] for card in cards[:n]] == streams.shuffled(seed, game, kind, number, pack)
+
+
+def test_a_pack_of_52_is_shuffled_as_an_order():
+    cards = np.arange(60, dtype=np.uint16)
+    rng.shuffle_cards(new_stream(7, 3, rng.DEAL, 0), cards, 52)
+    assert cards[:52].tolist() == new_order(7, 3)
+
+
+def test_cards_decided_so_far_are_those_of_the_whole_shuffle():
+    whole = np.arange(216, dtype=np.uint16)
+    rng.shuffle_cards(new_stream(5, 9, rng.DEAL, 0), whole, 208)
+    stream, cards, n_decided = new_stream(5, 9, rng.DEAL, 0), np.arange(216, dtype=np.uint16), 0
+    while n_decided < 208:
+        n_decided = rng.decide_next(stream, cards, 208, n_decided)
+        assert cards[:n_decided].tolist() == whole[:n_decided].tolist()
+    assert sorted(whole[:208]) == list(range(208))
+
+
 @pytest.mark.parametrize("decided", [0, 32])
 def test_an_order_whose_words_are_refused_together_is_finished_one_by_one(decided):
     """A block of words is tried as a whole; where it is refused, the cards come word by word, and are the same."""
