@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.cards import DECK_SIZE, RANKS
 from sim.games.bussikuski import record as rec
-from sim.games.bussikuski.lanes import give_side_by_side
+from sim.games.bussikuski.lanes import N_LANES, give_side_by_side
 from sim.games.bussikuski.policies import GUESS_RANDOM, answer_suit, answer_two, draw_answer, give, known_cards
 from sim.games.bussikuski.record import HIDDEN, N_RANKS, RIGHT, WRONG
 from sim.games.bussikuski.rules import (
@@ -44,6 +44,7 @@ from sim.rng import (
     known_card,
     lowest_one,
     reveal_to,
+    shuffle_set,
     start_order,
     start_stream,
 )
@@ -65,6 +66,8 @@ MOST_CARDS, TIE_BREAK, DRAW, NOBODY = (DRIVER_BY.index(name) for name in ("most_
 SUCCESS, STOCK_OUT, ATTEMPT_CAP, TURN_CAP, NO_BUS = (
     BUS_ENDS.index(name) for name in ("success", "stock_out", "attempt_cap", "turn_cap", "no_bus")
 )
+RIDING = len(BUS_ENDS)  # the ride has not ended
+
 LOWEST_CARD, HIGHEST_CARD, MOST_POINTS = (int(tie) for tie in DriverTie if tie is not DriverTie.DRAW)
 
 
@@ -261,7 +264,7 @@ def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> bool:
         start_stream(state.guess_streams[seat], seed, game, POLICY_STREAM, seat)
         start_stream(state.give_streams[seat], seed, game, POLICY_STREAM, 16 + seat)
     dealt = take_order(state, state.deck, orders, DEAL, 0)
-    if orders is None and rules.bus != NO_RIDE:
+    if orders is None and (rules.bus == STRAIGHT or rules.bus == QUESTIONS):
         # Started here, its latency hides behind the deck's.
         start_order(state.bus, seed, game, DEAL, 1)
     reveal_to(state.deck, 4 * rules.n_players + rules.n_pyramid)
@@ -669,48 +672,76 @@ def is_blocker(rules: Any, card: int) -> int:
     return (rules.blockers >> np.uint64(card)) & ONE
 
 
-@compiled
-def ride_diamond(state: Any, rules: Any) -> None:
-    """Ride the diamond of a seeded game whose deck runs and is never shuffled again.
+@inlined
+def diamond_is_walk(rules: Any) -> bool:
+    """Tell whether the bus is a diamond whose deck runs and is never shuffled again.
 
-    Every card turned is one that nobody has seen, so the ride is a walk along the bus deck from blocker to blocker, and
-    what has been turned has also been replaced from the stock. `ride_diamond_by_places` is the same ride with each card
-    in its place.
+    Every card turned is then one that nobody has seen, so the ride is a walk along the bus deck from blocker to
+    blocker, and what has been turned has also been replaced from the stock.
     """
-    bus = state.bus
-    reveal_to(bus, 32)
-    n_known = 32
-    blocked = np.uint64(0)  # bit i: card i of the deck is a blocker, and has not been turned yet
-    for i in range(32):
-        blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
-    in_stock = DECK_SIZE - rules.n_places
-    turned = 0
+    return rules.bus == DIAMOND and not rules.reshuffles and not rules.fresh
+
+
+@inlined
+def place_blockers(rules: Any, table: Any) -> None:
+    """Shuffle the bus decks of all the games of `table` as far as a walk needs them: where the blockers lie."""
+    blockers = rules.blockers
+    for lane in range(N_LANES):
+        table.blocked[lane], table.holds[lane] = shuffle_set(table.words, lane, blockers)
+
+
+@compiled
+def walk_diamonds(rules: Any, table: Any) -> None:
+    """Ride the diamonds of all the games of `table` where they are walks (`diamond_is_walk`), attempt by attempt.
+
+    `ride_diamond_by_places` is the same ride with each card in its place.
+    """
+    place_blockers(rules, table)
+    n_rows = np.uint64(rules.n_rows)
+    in_stock = np.uint64(DECK_SIZE - rules.n_places)
+    costs = np.uint64(0)  # a byte a row
+    for row in range(rules.n_rows):
+        costs |= np.uint64(rules.cost[row]) << np.uint64(8 * row)
+    for lane in range(N_LANES):
+        table.bus_end[lane] = RIDING
+        table.bus_attempts[lane] = 0
+        table.bus_penalty[lane] = 0
+        table.bus_turned[lane] = 0
     n_attempts = 0
-    penalty = 0
-    while True:
-        if blocked == 0 and n_known - turned < rules.n_rows and n_known < DECK_SIZE:
-            reveal_to(bus, DECK_SIZE)
-            for i in range(32, DECK_SIZE):
-                blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
-            n_known = DECK_SIZE
+    n_riding = np.uint64(N_LANES)
+    while n_riding:
         n_attempts += 1
-        row = lowest_one(blocked) - turned
-        if row >= rules.n_rows:
-            turned += rules.n_rows
-            state.bus_end = SUCCESS
-            break
-        turned += row + 1
-        blocked &= blocked - ONE
-        penalty += rules.cost[row]
-        if n_attempts >= rules.attempt_limit:
-            state.bus_end = rules.limit_end
-            break
-        if turned > in_stock:
-            state.bus_end = STOCK_OUT
-            break
-    state.bus_attempts = n_attempts
-    state.bus_penalty = penalty
-    state.bus_turned = turned
+        end_of_failure = np.uint64(rules.limit_end if n_attempts >= rules.attempt_limit else RIDING)
+        n_riding = np.uint64(0)
+        for lane in range(N_LANES):
+            rides = np.uint64(table.bus_end[lane] == RIDING)
+            row = min(np.uint64(lowest_one(table.blocked[lane])), n_rows)
+            fails = np.uint64(row < n_rows)
+            turned = table.bus_turned[lane] + rides * (row + fails)
+            end = end_of_failure
+            if turned > in_stock and end == RIDING:
+                end = np.uint64(STOCK_OUT)
+            if not fails:
+                end = np.uint64(SUCCESS)
+            table.bus_end[lane] = end if rides else table.bus_end[lane]
+            table.bus_attempts[lane] += rides
+            table.bus_penalty[lane] += rides * fails * (costs >> (row & np.uint64(7)) * np.uint64(8) & np.uint64(0xFF))
+            table.bus_turned[lane] = turned
+            table.blocked[lane] >>= row + ONE
+            n_riding += np.uint64(table.bus_end[lane] == RIDING)
+
+
+@inlined
+def end_walk(state: Any, rules: Any, table: Any, lane: int) -> None:
+    """Book the walk of a game of `table`."""
+    if state.driver >= 0 and table.holds[lane]:
+        state.bus_end = table.bus_end[lane]
+        state.bus_attempts = table.bus_attempts[lane]
+        state.bus_penalty = table.bus_penalty[lane]
+        state.bus_turned = table.bus_turned[lane]
+        state.points[state.driver] += state.bus_penalty
+    else:
+        ride(state, rules, None, None)
 
 
 @compiled
@@ -767,7 +798,7 @@ def shuffle_rest(state: Any, rules: Any, orders: Any, events: Any, n_turned: int
 @compiled
 def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     """Ride the diamond with every card in its place; False if an explicit deal lacks a deck."""
-    if orders is not None and not take_order(state, state.bus, orders, DEAL, 1):
+    if not take_order(state, state.bus, orders, DEAL, 1):
         return False
     lay_diamond(state, rules)
     state.n_stock = -1  # the stock is the rest of the bus deck, from `stock_next`
@@ -954,10 +985,7 @@ def ride(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     finished = True
     if state.driver >= 0:
         if rules.bus == DIAMOND:
-            if orders is None and events is None and not rules.reshuffles and not rules.fresh:
-                ride_diamond(state, rules)
-            else:
-                finished = ride_diamond_by_places(state, rules, orders, events)
+            finished = ride_diamond_by_places(state, rules, orders, events)
         elif rules.bus == STRAIGHT:
             finished = ride_straight(state, rules, orders, events)
         elif rules.bus == QUESTIONS:
