@@ -313,7 +313,7 @@ def ask_fourth(rules: Any, policy: int, drawn: int, known: int, first: int, seco
     """Question 4: return the answer (a suit; or 0 held, 1 new) and the cards that make it right."""
     if rules.asks_suit:
         answer = answer_suit(policy, drawn, known, rules.suit)
-        return answer, rules.suit[answer]
+        return answer, rules.suit[0] << np.uint64(answer)  # the suits are one pattern, a bit apart
     held = rules.held[(1 << (first & 3)) | (1 << (second & 3)) | (1 << (third & 3))]
     new = rules.held[15] & ~held
     answer = answer_two(policy, drawn, known, held, new)
@@ -347,6 +347,30 @@ def table_or_own(state: Any, policy: int, own: int, n_cards: int) -> int:
 
 
 @inlined
+def judge_four(rules: Any, policy: int, drawn: Any, known: Any, cards: Any) -> tuple[Any, Any]:
+    """Return the answers to the four questions on four cards, and for each whether it is right (0 or 1).
+
+    `known` are the cards that the guesser knows at each question; `drawn` its answers if it guesses at random.
+    """
+    first, second, third, fourth = cards
+    answer_1, fits_1 = ask_colour(policy, drawn[0], known[0])
+    answer_2, fits_2 = ask_higher(rules, policy, drawn[1], known[1], first)
+    answer_3, fits_3 = ask_inside(rules, policy, drawn[2], known[2], first, second)
+    answer_4, fits_4 = ask_fourth(rules, policy, drawn[3], known[3], first, second, third)
+    right_1, right_2 = (fits_1 >> np.uint64(first)) & ONE, (fits_2 >> np.uint64(second)) & ONE
+    right_3, right_4 = (fits_3 >> np.uint64(third)) & ONE, (fits_4 >> np.uint64(fourth)) & ONE
+    return (answer_1, answer_2, answer_3, answer_4), (right_1, right_2, right_3, right_4)
+
+
+@inlined
+def held_before(first: int, second: int, third: int) -> tuple[int, int, int, int]:
+    """Return the guesser's own cards at each of its four questions."""
+    one = ONE << np.uint64(first)
+    two = one | (ONE << np.uint64(second))
+    return np.uint64(0), one, two, two | (ONE << np.uint64(third))
+
+
+@inlined
 def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
     """Let one seat answer its four questions and take its four cards.
 
@@ -360,23 +384,17 @@ def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
     second = known_card(deck, n + seat)
     third = known_card(deck, 2 * n + seat)
     fourth = known_card(deck, 3 * n + seat)
-    own_1 = ONE << np.uint64(first)
-    own_2 = own_1 | (ONE << np.uint64(second))
-    own_3 = own_2 | (ONE << np.uint64(third))
-    nothing = np.uint64(0)
-    drawn = state.drawn
+    own = held_before(first, second, third)
+    known = (
+        table_or_own(state, policy, own[0], seat),
+        table_or_own(state, policy, own[1], n + seat),
+        table_or_own(state, policy, own[2], 2 * n + seat),
+        table_or_own(state, policy, own[3], 3 * n + seat),
+    )
     if policy == GUESS_RANDOM:
         draw_answers(state, rules, seat)
-    answer_1, fits_1 = ask_colour(policy, drawn[0], table_or_own(state, policy, nothing, seat))
-    answer_2, fits_2 = ask_higher(rules, policy, drawn[1], table_or_own(state, policy, own_1, n + seat), first)
-    answer_3, fits_3 = ask_inside(
-        rules, policy, drawn[2], table_or_own(state, policy, own_2, 2 * n + seat), first, second
-    )
-    answer_4, fits_4 = ask_fourth(
-        rules, policy, drawn[3], table_or_own(state, policy, own_3, 3 * n + seat), first, second, third
-    )
-    right_1, right_2 = (fits_1 >> np.uint64(first)) & ONE, (fits_2 >> np.uint64(second)) & ONE
-    right_3, right_4 = (fits_3 >> np.uint64(third)) & ONE, (fits_4 >> np.uint64(fourth)) & ONE
+    said, rights = judge_four(rules, policy, state.drawn, known, (first, second, third, fourth))
+    right_1, right_2, right_3, right_4 = rights
     free_2 = (rules.free[first >> 2] >> np.uint64(second)) & ONE
     lane = ONE << np.uint64(8 * seat)
     holders = state.holders
@@ -393,7 +411,7 @@ def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
         state.points[seat] = np.int64(cost)
     else:
         answers, verdicts = state.answers, state.verdicts
-        answers[seat, 0], answers[seat, 1], answers[seat, 2], answers[seat, 3] = answer_1, answer_2, answer_3, answer_4
+        answers[seat, 0], answers[seat, 1], answers[seat, 2], answers[seat, 3] = said
         verdicts[seat, 0], verdicts[seat, 1] = right_1, right_2 + 2 * free_2
         verdicts[seat, 2], verdicts[seat, 3] = right_3, right_4
 
@@ -933,6 +951,57 @@ def ride_straight(state: Any, rules: Any, orders: Any, events: Any) -> bool:
 
 
 @compiled
+def ride_questions_by_four(state: Any, rules: Any) -> None:
+    """Ride the questions bus of a seeded game whose deck runs and is never shuffled again, no answer being drawn.
+
+    Whether an answer is right is a coin toss that a processor cannot foresee, so all four of an attempt are judged, and
+    the first wrong one counts. `ride_questions` is the same ride question by question.
+    """
+    bus = state.bus
+    policy = rules.guess[state.driver]
+    seen = np.uint64(0)
+    turned = n_attempts = penalty = 0
+    end = STOCK_OUT
+    reveal_to(bus, DECK_SIZE)
+    while turned < DECK_SIZE:
+        # At the deck's end some of the four are no cards; what is judged on them does not count.
+        cards = (
+            known_card(bus, turned),
+            known_card(bus, turned + 1),
+            known_card(bus, turned + 2),
+            known_card(bus, turned + 3),
+        )
+        own = held_before(cards[0], cards[1], cards[2])
+        known = (
+            known_cards(policy, own[0], seen),
+            known_cards(policy, own[1], seen | own[1]),
+            known_cards(policy, own[2], seen | own[2]),
+            known_cards(policy, own[3], seen | own[3]),
+        )
+        _, right = judge_four(rules, policy, state.drawn, known, cards)
+        step = lowest_one(~(right[0] | right[1] << ONE | right[2] << np.uint64(2) | right[3] << np.uint64(3)))
+        n_attempts += 1
+        if turned + min(step, 3) >= DECK_SIZE:
+            turned = DECK_SIZE
+            break
+        if step == 4:
+            turned += 4
+            end = SUCCESS
+            break
+        turned += step + 1
+        for i in range(4):
+            seen |= np.uint64(i <= step) << np.uint64(cards[i])
+        penalty += rules.cost[step]
+        if n_attempts >= rules.attempt_limit:
+            end = rules.limit_end
+            break
+    state.bus_end = end
+    state.bus_attempts = n_attempts
+    state.bus_penalty = penalty
+    state.bus_turned = turned
+
+
+@compiled
 def ride_questions(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     """Ride the questions bus: the four questions of phase 1 on cards of the stock, all right in one attempt."""
     seat = state.driver
@@ -989,7 +1058,11 @@ def ride(state: Any, rules: Any, orders: Any, events: Any) -> bool:
         elif rules.bus == STRAIGHT:
             finished = ride_straight(state, rules, orders, events)
         elif rules.bus == QUESTIONS:
-            finished = ride_questions(state, rules, orders, events)
+            is_by_four = not rules.reshuffles and not rules.fresh and rules.guess[state.driver] != GUESS_RANDOM
+            if orders is None and events is None and is_by_four:
+                ride_questions_by_four(state, rules)
+            else:
+                finished = ride_questions(state, rules, orders, events)
         state.points[state.driver] += state.bus_penalty
     note(events, rec.END, state.bus_end, 0, 0, 0, 0)
     return finished
