@@ -32,7 +32,14 @@ ACE_HIGH = np.array([to_ace_high(card) for card in range(DECK_SIZE)], np.uint8)
 
 def new_scratch() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return what one thread needs to play: records of games side by side, shape (32,), and their table, shape (1,)."""
-    return np.zeros(N_LANES, STATE_DTYPE), np.zeros(1, TABLE_DTYPE)
+    return _zeros(N_LANES, STATE_DTYPE), _zeros(1, TABLE_DTYPE)
+
+
+def _zeros(n: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return n records that begin with a cache line: vectors astride two lines cost some 5 % of the time."""
+    room = np.zeros(n * dtype.itemsize + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + n * dtype.itemsize].view(dtype)
 
 
 def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:

@@ -543,15 +543,13 @@ def count_left(state: Any, rules: Any) -> int:
     total = np.uint64(0)
     for rank in range(N_RANKS):
         total += state.holders[rank]
-    most = np.int64(0)
     for seat in range(rules.n_players):
-        left = np.int64((total >> np.uint64(8 * seat)) & np.uint64(0xFF))
-        state.left[seat] = left
-        most = max(most, left)
-    tied = np.uint64(0)
-    for seat in range(rules.n_players):
-        tied |= np.uint64(most > 0 and state.left[seat] == most) << np.uint64(8 * seat)
-    return tied
+        state.left[seat] = (total >> np.uint64(8 * seat)) & np.uint64(0xFF)
+    # A count is 4 at most; the seats with 4, else those with 3, 2, 1.
+    fours, twos, ones = total >> np.uint64(2) & LANE_ONES, total >> ONE & LANE_ONES, total & LANE_ONES
+    tied = twos if twos else ones
+    tied = twos & ones if twos & ones else tied
+    return fours if fours else tied
 
 
 @inlined
