@@ -126,6 +126,14 @@ def test_side_by_side_is_one_by_one():
         np.testing.assert_array_equal(np.array(played.play(0, 100)), np.array(together))
 
 
+@pytest.mark.parametrize("game", [238705, 932978, 944144])
+def test_a_bus_deck_that_needs_a_word_more_is_ridden_alone(game):
+    """Once in 500,000 games the blockers cannot be placed side by side, because a word of the shuffle is refused."""
+    played = player()
+    rows = rows_of(played, game - 40, 64)
+    assert rows[40] == reference_row(played.spec, reference.SeededOrders(1, game))
+
+
 # -- the document's example -------------------------------------------------------------------------------------------
 
 
