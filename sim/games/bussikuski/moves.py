@@ -690,12 +690,12 @@ def is_blocker(rules: Any, card: int) -> int:
 
 @inlined
 def diamond_is_walk(rules: Any) -> bool:
-    """Tell whether the bus is a diamond whose deck runs and is never shuffled again.
+    """Tell whether the bus is a diamond whose deck runs and is never shuffled again, of at most eight rows.
 
     Every card turned is then one that nobody has seen, so the ride is a walk along the bus deck from blocker to
-    blocker, and what has been turned has also been replaced from the stock.
+    blocker, and what has been turned has also been replaced from the stock. (The costs of eight rows fill a word.)
     """
-    return rules.bus == DIAMOND and not rules.reshuffles and not rules.fresh
+    return rules.bus == DIAMOND and not rules.reshuffles and not rules.fresh and rules.n_rows <= 8
 
 
 @inlined
