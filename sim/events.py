@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 def collect_events(play: Callable[[np.ndarray[Any, Any]], _T]) -> tuple[_T, tuple[Event, ...], int]:
-    """Play a game, with more room if it was too short, and return what `play` does, the events, and how many there were.
+    """Play a game, again with more room if need be; return what `play` does, the events, and how many there were.
 
     Parameters
     ----------

@@ -156,7 +156,9 @@ def test_a_turn_that_never_ends_is_cut_off():
         assert (row["winner"], row["turns"]) == (-1, 1)
         assert row["plays"] == cap
         assert row["finished_piles"] == cap // 13
-        assert row == reference.play(options | {"max_turns": cap}, ["greedy"] * 2, reference.GivenOrders(endless_deck()))
+        assert row == reference.play(
+            options | {"max_turns": cap}, ["greedy"] * 2, reference.GivenOrders(endless_deck())
+        )
 
 
 def test_no_game_goes_on_for_ever():
@@ -263,7 +265,7 @@ def test_ways_of_giving_up_a_card_are_the_references():
 
 
 def test_a_swap_changes_hand_and_pile():
-    state, rules = position(["3S", "8D", "3H", "JC", "3C"], [["9D"], ["9C", "9H"]])
+    state, _ = position(["3S", "8D", "3H", "JC", "3C"], [["9D"], ["9C", "9H"]])
     assert moves.swap(state, 0, 2, 1) == 3
     assert [card_text(card) for card in state["hand"][0, : state["n_hand"][0]]] == ["8D", "JC", "9C", "9H"]
     assert [card_text(card) for card in state["storage"][0, 1, :3]] == ["3S", "3H", "3C"]

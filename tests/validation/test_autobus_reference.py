@@ -9,4 +9,6 @@ pytestmark = pytest.mark.validation
 
 def test_300_random_rule_sets_of_200_games():
     seen = compare_random_rule_sets(seed=7, n_sets=300, n_games=200, max_turns=3000)
-    assert min(seen[name] for name in ("bus_empty", "stalemate", "turn_cap", "buried", "swaps", "finished_piles")) > 1000
+    assert (
+        min(seen[name] for name in ("bus_empty", "stalemate", "turn_cap", "buried", "swaps", "finished_piles")) > 1000
+    )

@@ -483,5 +483,3 @@ def win(state: Any, seat: int) -> None:
     """End the game: the bus of `seat` is empty."""
     state.end = BUS_EMPTY
     state.winner = seat
-
-

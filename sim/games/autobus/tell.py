@@ -51,7 +51,8 @@ class Teller:
 
     def _deck(self, game: int) -> list[int]:
         state = new_scratch()
-        whole_deck(state[0], self._folded[0], np.uint64(self.spec.seed), np.uint64(game))
+        stream: tuple[Any, Any] = np.uint64(self.spec.seed), np.uint64(game)
+        whole_deck(state[0], self._folded[0], *stream)
         return state[0]["cards"][: self.spec.rules.n_decks * 52].tolist()  # type: ignore[no-any-return]
 
 
@@ -138,7 +139,9 @@ class _Story:
 
     def _table(self, seat: int, n_drawn: int) -> Iterator[str]:
         """Yield the table as the seat sees it before it plays; the last cards of its hand are just drawn."""
-        piles = "  ".join(_card(pile[-1]) if len(pile) == 1 else f"{_card(pile[0])}…{_card(pile[-1])}" for pile in self.piles)
+        piles = "  ".join(
+            _card(pile[-1]) if len(pile) == 1 else f"{_card(pile[0])}…{_card(pile[-1])}" for pile in self.piles
+        )
         yield from flow(f"piles    {piles or '–'}", _INDENT)
         buses = "   ".join(
             f"{'*' if other == seat else ''}{other}: {_card(bus[0])} +{len(bus) - 1}"
@@ -147,9 +150,7 @@ class _Story:
         )
         yield from flow(f"buses    {buses}   talon: {self.talon}", _INDENT)
         if self.rules.storage_piles:
-            stored = "   ".join(
-                f"{number}: {_cards(pile) or '–'}" for number, pile in enumerate(self.storage[seat])
-            )
+            stored = "   ".join(f"{number}: {_cards(pile) or '–'}" for number, pile in enumerate(self.storage[seat]))
             yield from flow(f"storage  {stored}", _INDENT)
         hand = self.hands[seat]
         held, drawn = _cards(hand[: len(hand) - n_drawn]), _cards(hand[len(hand) - n_drawn :])
