@@ -9,6 +9,7 @@ from sim.rules import RuleError, listed, nearest
 
 GAMES = {
     "bussikuski": "sim.games.bussikuski",
+    "dupa": "sim.games.dupa",
 }
 
 

@@ -1,0 +1,179 @@
+"""Dupa biskupa's kernel: one match, a block of matches, an explicit deal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sim.games.dupa import record as rec
+from sim.games.dupa.moves import (
+    begin_match,
+    begin_round,
+    count_cards,
+    draw,
+    fold,
+    lay,
+    note,
+    round_is_over,
+    score_round,
+)
+from sim.games.dupa.policies import choose, choose_drawn
+from sim.games.dupa.record import STATE_DTYPE
+from sim.jit import compiled, inlined
+
+__all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_match", "play_watched"]
+
+N_SMALL = 2  # columns before the counts: winner, end
+N_COUNTS = 4  # turns, draws, reshuffles, dupas
+LARGEST = 2**15 - 1
+
+
+def new_scratch() -> np.ndarray[Any, Any]:
+    """Return what one thread needs to play: a record, shape (1,)."""
+    return np.zeros(1, STATE_DTYPE)
+
+
+def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+    """Play the games first … first + n_games - 1; return the columns, each some integers of shape (n_games,)."""
+    decks = None if rules[0]["n_decks"] == 1 else int(rules[0]["n_decks"])
+    rows = new_columns(rules, n_games)
+    play_games(scratch[0], rules[0], decks, np.uint64(seed), np.uint64(first), rows, n_games)
+    return list(rows[:, :n_games])
+
+
+def play_deal(
+    scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any]
+) -> list[np.ndarray[Any, Any]] | None:
+    """Play one explicit deal; return its row as `play_block` does.
+
+    Parameters
+    ----------
+    orders : uint8, shape (n_rounds, n_cards)
+        Cards as `sim.cards` numbers them, top first.
+    """
+    rows = new_columns(rules, 1)
+    events = np.zeros((1, 6), np.int64)  # no room: events are only counted
+    play_watched(scratch[0], rules[0], orders, events, np.uint64(seed), np.uint64(game), rows)
+    return list(rows[:, :1])
+
+
+def new_columns(rules: Any, n_games: int) -> np.ndarray[Any, Any]:
+    """Return room for a block, a row each column: 16-bit numbers where every count fits, else 64-bit ones."""
+    # An odd number of cache lines a row: rows a power of two apart would all share one set of the cache.
+    kind = np.int16 if rules[0]["largest"] <= LARGEST else np.int64
+    in_line = 64 // np.dtype(kind).itemsize
+    lines = -(-n_games // in_line) | 1
+    return np.empty((N_SMALL + N_COUNTS + 3 * int(rules[0]["n_players"]), in_line * lines), kind)
+
+
+@inlined
+def take_turn(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> None:
+    """Let one seat play, or draw and pass."""
+    note(events, rec.TURN, seat, state.top, state.demand, state.stock.n_cards - state.stock.n_taken, 0)
+    if choose(state, rules, decks, seat):
+        note(events, rec.PLAY, seat, state.declares, 0, 0, 0)
+        lay(state, rules, decks, events, seat)
+        state.n_idle = 0
+        return
+    if draw(state, rules, decks, events, seat):
+        state.n_idle = 0
+        if rules.play_drawn and choose_drawn(state, rules, decks, seat):
+            note(events, rec.PLAY, seat, state.declares, 1, 0, 0)
+            lay(state, rules, decks, events, seat)
+            return
+    else:
+        state.n_idle += 1
+    note(events, rec.PASS, seat, 0, 0, 0, 0)
+    if not rules.until_met:
+        state.demand = 0
+
+
+@inlined
+def play_round(state: Any, rules: Any, decks: Any, orders: Any, events: Any, number: int) -> None:
+    """Play round `number` to its end and score it."""
+    begin_round(state, rules, decks, orders, number)
+    n = rules.n_players
+    seat = (number * rules.step) % n
+    note(events, rec.ROUND, number, seat, 0, 0, 0)
+    n_turns = 0
+    state.winner = -1
+    while True:
+        take_turn(state, rules, decks, events, seat)
+        n_turns += 1
+        if round_is_over(state, rules, decks, seat, n_turns):
+            break
+        seat += rules.step
+        if seat >= n:
+            seat -= n
+    state.turns += n_turns
+    note(events, rec.END, state.end, state.winner, 0, 0, 0)
+    score_round(state, rules, decks)
+
+
+@inlined
+def play_match(state: Any, rules: Any, decks: Any, orders: Any, events: Any, seed: int, game: int) -> None:
+    """Play all rounds of a match."""
+    begin_match(state, rules, seed, game)
+    for number in range(rules.n_rounds):
+        play_round(state, rules, decks, orders, events, number)
+
+
+@inlined
+def write_row(state: Any, rules: Any, decks: Any, rows: Any, row: int) -> None:
+    """Write the finished match in the order of `state.columns`."""
+    n = rules.n_players
+    winners, n_winners = find_winners(state, rules)
+    rows[0, row] = lowest_seat(winners) if n_winners == 1 else -1
+    rows[1, row] = state.end
+    rows[2, row] = state.turns
+    rows[3, row] = state.draws
+    rows[4, row] = state.reshuffles
+    rows[5, row] = state.dupas
+    for seat in range(n):
+        rows[6 + seat, row] = count_cards(state.hands[seat], decks)
+        rows[6 + n + seat, row] = state.points[seat]
+        rows[6 + 2 * n + seat, row] = n_winners * ((winners >> seat) & 1)
+
+
+@inlined
+def find_winners(state: Any, rules: Any) -> tuple[int, int]:
+    """Return who wins the match (bits), and how many they are: of one round who emptied its hand, else fewest points."""
+    if state.n_won == 0:
+        return 0, 0
+    if rules.n_rounds == 1:
+        return 1 << state.winner, 1
+    fewest = state.points[0]
+    for seat in range(1, rules.n_players):
+        fewest = min(fewest, state.points[seat])
+    winners, n_winners = 0, 0
+    for seat in range(rules.n_players):
+        if state.points[seat] == fewest:
+            winners |= 1 << seat
+            n_winners += 1
+    return winners, n_winners
+
+
+@inlined
+def lowest_seat(seats: int) -> int:
+    """Return the first seat of a set of them (bits)."""
+    seat = 0
+    while not (seats >> seat) & 1:
+        seat += 1
+    return seat
+
+
+@compiled
+def play_games(state: Any, rules: Any, decks: Any, seed: int, first: int, rows: Any, n_games: int) -> None:
+    """Play `n_games` games from `first` on into the columns."""
+    for row in range(n_games):
+        play_match(state, rules, decks, None, None, seed, first + np.uint64(row))
+        write_row(state, rules, decks, rows, row)
+
+
+@compiled
+def play_watched(state: Any, rules: Any, orders: Any, events: Any, seed: Any, game: Any, rows: Any) -> None:
+    """Play an explicit deal into row 0 and write down what happens."""
+    events[0, 0] = 0
+    play_match(state, rules, rules.n_decks, orders, events, seed, game)
+    write_row(state, rules, rules.n_decks, rows, 0)

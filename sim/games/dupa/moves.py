@@ -1,0 +1,532 @@
+"""Dupa biskupa, turn by turn: the rules folded into tables, and the moves that use them.
+
+Every function takes the game's record first. `decks` is None where one deck is played with, so that a hand is one word
+and numba drops every loop over decks; else the number of decks. `orders` is None for a seeded game, else the decks of an
+explicit deal (uint8, one row a round); `events` is None, or the rows in which a game to be told is written down.
+
+What may be played depends on the pile's *situation*: its top card and whether that has to be beaten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sim.cards import DECK_SIZE
+from sim.games.dupa import record as rec
+from sim.games.dupa.weights import fold_careful
+from sim.games.dupa.record import DEMANDED, N_RANKS, N_SITUATIONS, NO_TOP
+from sim.games.dupa.rules import (
+    MAX_PLAYERS,
+    SLOTS,
+    Demand,
+    Direction,
+    Dupa,
+    DupaRules,
+    Match,
+    Opening,
+    PassWhen,
+)
+from sim.games.dupa.state import ENDS, columns
+from sim.jit import compiled, inlined
+from sim.rng import (
+    DEAL,
+    RESHUFFLE,
+    count_ones,
+    decide_next,
+    highest_one,
+    lowest_one,
+    reveal,
+    start_order,
+    start_stream,
+)
+from sim.rng import POLICY as POLICY_STREAM
+from sim.rules import pack
+
+ONE = np.uint64(1)
+NOTHING = np.uint64(0)
+LOW_BITS = np.uint64(sum(1 << (4 * rank) for rank in range(N_RANKS)))
+ALL_CARDS = np.uint64(2**DECK_SIZE - 1)
+
+HAND_EMPTY, STUCK, TURN_CAP = (ENDS.index(name) for name in ("hand_empty", "stuck", "turn_cap"))
+
+_SUIT = [sum(1 << (4 * rank + suit) for rank in range(N_RANKS)) for suit in range(4)]
+_RANK = [0xF << (4 * rank) for rank in range(N_RANKS)]
+_ACES = _RANK[-1]
+_ALL = 2**DECK_SIZE - 1
+
+
+# -- the rules as tables: each option is read in the one function named after it ----------------------------------
+
+
+def match(rules: DupaRules, top: int) -> tuple[int, int]:
+    """Return the ranks of which any set fits the top card, and the cards that let their set fit by suit."""
+    by_rank = 0 if rules.match is Match.SUIT else _RANK[top >> 2]
+    by_suit = 0 if rules.match is Match.RANK else _SUIT[top & 3]
+    return by_rank, by_suit & ~by_rank
+
+
+def dupa(rules: DupaRules) -> tuple[bool, bool]:
+    """Return whether there are dupas, and whether the player may play a dupa's set as a plain one."""
+    return rules.dupa is not Dupa.OFF, rules.dupa is Dupa.DECLARED
+
+
+def opening(rules: DupaRules) -> bool:
+    """Tell whether a lead may be a dupa."""
+    return rules.opening is Opening.DUPA
+
+
+def _higher(rank: int) -> int:
+    """Return the cards of higher rank, aces included."""
+    return sum(_RANK[rank + 1 :])
+
+
+def situations(rules: DupaRules) -> tuple[list[int], list[int], list[int]]:
+    """Return, by situation, the ranks of which any set is a plain play, cards that let their set fit, possible dupas.
+
+    A possible dupa is one if its rank is not in the pile.
+    """
+    free, suited, dupable = ([0] * N_SITUATIONS for _ in range(3))
+    there_are_dupas, _ = dupa(rules)
+    for top in range(DECK_SIZE):
+        rank = top >> 2
+        if rank == N_RANKS - 1:
+            free[top] = _ALL
+        else:
+            by_rank, by_suit = match(rules, top)
+            free[top], suited[top] = by_rank | _ACES, by_suit & ~_ACES
+            free[DEMANDED + top] = _higher(rank)
+            dupable[DEMANDED + top] = _higher(rank) & ~_ACES if there_are_dupas else 0
+        dupable[top] = _ALL & ~_ACES if there_are_dupas else 0
+    free[NO_TOP] = _ALL
+    dupable[NO_TOP] = _ALL & ~_ACES if there_are_dupas and opening(rules) else 0
+    return free, suited, dupable
+
+
+def direction(rules: DupaRules) -> int:
+    """Return the step from a seat to the next."""
+    return 1 if rules.direction is Direction.CLOCKWISE else rules.players - 1
+
+
+def fold(
+    rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str | None = None
+) -> np.ndarray[Any, Any]:
+    """Return the kernel's record of a rule set and the seats' policies, shape (1,).
+
+    Parameters
+    ----------
+    reshuffle
+        ``reverse`` to turn the pile over instead of shuffling it.
+    """
+    free, suited, dupable = situations(rules)
+    names = list(SLOTS[0].choices)
+    kinds = [names.index(name) for name in policies["policy"]]
+    return pack(
+        [
+            ("n_players", "i8", rules.players),
+            ("n_decks", "i8", rules.decks),
+            ("n_cards", "i8", rules.n_cards),
+            ("n_each", "i8", rules.cards_each),
+            ("free", ("u8", (N_SITUATIONS,)), free),
+            ("fits", ("u8", (N_SITUATIONS,)), [a | b for a, b in zip(free, suited, strict=True)]),
+            ("suited", ("u8", (N_SITUATIONS,)), suited),
+            ("dupable", ("u8", (N_SITUATIONS,)), dupable),
+            ("may_declare", "i8", dupa(rules)[1]),
+            ("several_dupas", "i8", rules.several_dupas),
+            ("until_met", "i8", rules.demand is Demand.UNTIL_MET),
+            ("passes_freely", "i8", rules.pass_when is PassWhen.ANY),
+            ("play_drawn", "i8", rules.play_drawn),
+            ("keep_top", "i8", rules.keep_top),
+            ("step", "i8", direction(rules)),
+            ("winner_points", "i8", rules.winner_points),
+            ("n_rounds", "i8", rules.rounds),
+            ("max_turns", "i8", rules.max_turns),
+            ("largest", "i8", max(column.high for column in columns(rules))),
+            ("turns_over", "i8", reshuffle == "reverse"),
+            ("policy", ("i8", (MAX_PLAYERS,)), [*kinds, *[0] * (MAX_PLAYERS - len(kinds))]),
+            ("n_random", "i8", rules.players if "random" in policies["policy"] else 0),
+            *fold_careful(rules),
+        ]
+    )
+
+
+# -- sets of cards ----------------------------------------------------------------------------------------------------
+
+
+@inlined
+def ranks_of(cards: int) -> int:
+    """Return the lowest bit of each rank that occurs in a word of cards."""
+    cards |= cards >> np.uint64(2)
+    return (cards | cards >> ONE) & LOW_BITS
+
+
+@inlined
+def whole_ranks(low_bits: int) -> int:
+    """Return all four cards of each rank given by its lowest bit."""
+    return (low_bits << np.uint64(4)) - low_bits
+
+
+@inlined
+def n_words(decks: Any) -> int:
+    """Return how many words a set of cards has."""
+    if decks is None:
+        return 1
+    else:
+        return decks
+
+
+@inlined
+def united(words: Any, decks: Any) -> int:
+    """Return the cards of which there is a copy in one of the words."""
+    cards = words[0]
+    for deck in range(1, n_words(decks)):
+        cards |= words[deck]
+    return cards
+
+
+@inlined
+def count_cards(words: Any, decks: Any) -> int:
+    """Return how many cards there are."""
+    n = count_ones(words[0])
+    for deck in range(1, n_words(decks)):
+        n += count_ones(words[deck])
+    return n
+
+
+@inlined
+def note(events: Any, kind: int, a: int, b: int, c: int, d: int, e: int) -> None:
+    """Write down what happened, if the game is to be told."""
+    if events is not None:
+        row = events[0, 0] + 1
+        events[0, 0] = row
+        if row < events.shape[0]:
+            events[row, 0] = kind
+            events[row, 1] = a
+            events[row, 2] = b
+            events[row, 3] = c
+            events[row, 4] = d
+            events[row, 5] = e
+
+
+# -- the deal ---------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def begin_match(state: Any, rules: Any, seed: int, game: int) -> None:
+    """Clear the score."""
+    state.seed = seed
+    state.game = game
+    state.n_won = 0
+    state.turns = 0
+    state.draws = 0
+    state.reshuffles = 0
+    state.dupas = 0
+    state.points[:] = 0
+    for seat in range(rules.n_random):
+        start_stream(state.policy_streams[seat], seed, game, POLICY_STREAM, seat)
+
+
+@inlined
+def clear_pile(state: Any) -> None:
+    """Take the whole pile away, and with it a standing demand."""
+    state.n_laid = 0
+    state.in_pile = NOTHING
+    state.top = NO_TOP
+    state.demand = 0
+
+
+@inlined
+def ace_high(cards: int) -> int:
+    """Return a word of cards numbered as in `sim.cards` in the numbers used here."""
+    return (cards >> np.uint64(4)) | ((cards & np.uint64(0xF)) << np.uint64(48))
+
+
+@inlined
+def deal_one_deck(state: Any, rules: Any) -> None:
+    """Shuffle one deck and deal it; what is left is the stock, decided when it is looked at.
+
+    If there is no stock, the last hand is what the others do not hold, in whatever order it would come.
+    """
+    stock = state.stock
+    n_each = rules.n_each
+    last = rules.n_players - 1
+    n_dealt = rules.n_players * n_each
+    start_order(stock, state.seed, state.game, DEAL, state.round)
+    n_looked = n_dealt if n_dealt < DECK_SIZE else DECK_SIZE - n_each
+    while stock.n_revealed < n_looked:
+        reveal(stock)
+    cards = stock.cards
+    others = NOTHING
+    i = np.uint64(0)
+    for seat in range(last):
+        hand = NOTHING
+        for _ in range(n_each):
+            hand |= ONE << np.uint64(cards[i])
+            i += ONE
+        others |= hand
+        state.hands[seat, 0] = ace_high(hand)
+    if n_dealt < DECK_SIZE:
+        hand = NOTHING
+        for _ in range(n_each):
+            hand |= ONE << np.uint64(cards[i])
+            i += ONE
+    else:
+        hand = ALL_CARDS & ~others
+    state.hands[last, 0] = ace_high(hand)
+    stock.n_cards = DECK_SIZE
+    stock.n_taken = n_dealt
+
+
+@compiled
+def deal_pack(state: Any, rules: Any, orders: Any) -> None:
+    """Shuffle the decks (or take them from an explicit deal) and deal them; what is left is the stock."""
+    stock = state.stock
+    n_cards = rules.n_cards
+    if orders is None:
+        start_stream(stock.stream, state.seed, state.game, DEAL, state.round)
+        for i in range(n_cards):
+            stock.cards[i] = i
+        stock.n_revealed = 0
+    else:
+        n_seen = np.zeros(DECK_SIZE, np.uint8)
+        for i in range(n_cards):
+            card = orders[state.round, i]
+            stock.cards[i] = DECK_SIZE * n_seen[card] + card
+            n_seen[card] += 1
+        stock.n_revealed = n_cards
+    stock.n_cards = n_cards
+    stock.n_taken = 0
+    state.hands[:] = 0
+    for seat in range(rules.n_players):
+        for _ in range(rules.n_each):
+            add_card(state, seat, next_card(stock))
+
+
+@inlined
+def begin_round(state: Any, rules: Any, decks: Any, orders: Any, number: int) -> None:
+    """Deal, with an empty pile."""
+    state.round = number
+    state.n_idle = 0
+    state.n_reshuffles = 0
+    clear_pile(state)
+    if decks is None:
+        deal_one_deck(state, rules)
+    else:
+        deal_pack(state, rules, orders)
+
+
+@inlined
+def next_card(stock: Any) -> int:
+    """Take the next card of the stock, which is not empty: 52 times its deck plus its number, the ace high."""
+    if stock.n_taken >= stock.n_revealed:
+        stock.n_revealed = decide_next(stock.stream, stock.cards, stock.n_cards, stock.n_revealed)
+    card = np.int64(stock.cards[np.uint64(stock.n_taken)])
+    stock.n_taken += 1
+    deck = card // DECK_SIZE
+    number = card - DECK_SIZE * deck - 4
+    return DECK_SIZE * deck + (number if number >= 0 else number + DECK_SIZE)
+
+
+@inlined
+def add_card(state: Any, seat: int, card: int) -> None:
+    """Put a card into a hand."""
+    deck = card // DECK_SIZE
+    state.hands[seat, deck] |= ONE << np.uint64(card - DECK_SIZE * deck)
+
+
+# -- a move -----------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def situation(state: Any) -> int:
+    """Return the pile's situation: its top card and whether it has to be beaten."""
+    return np.uint64(state.top + state.demand)
+
+
+@inlined
+def plain_cards(state: Any, rules: Any, cards: int) -> int:
+    """Return those of `cards` that let the set they are in be a plain play."""
+    return cards & rules.fits[situation(state)]
+
+
+@inlined
+def dupa_cards(state: Any, rules: Any, cards: int) -> int:
+    """Return those of `cards` whose rank may be laid as a dupa."""
+    return cards & rules.dupable[situation(state)] & ~state.in_pile
+
+
+@inlined
+def lays_several(state: Any, rules: Any) -> bool:
+    """Tell whether dupas may be followed by further ones in the move (`several_dupas`); a lead is always one set."""
+    return rules.several_dupas != 0 and state.top != NO_TOP
+
+
+@inlined
+def lay(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> None:
+    """Lay the cards of `state.move` on the pile, as dupas if `state.declares`.
+
+    Where fitting by suit is the only reason a set is allowed, one card of that suit goes first.
+    """
+    at = state.n_laid
+    declares = state.declares != 0
+    suited = NOTHING if declares else rules.suited[situation(state)]
+    cards = rest = NOTHING
+    is_first_due = True
+    for deck in range(n_words(decks)):
+        word = state.move[deck]
+        first = NOTHING
+        if is_first_due:
+            first = word & suited
+            is_first_due = first == NOTHING
+        cards |= word
+        rest |= word ^ first
+        state.hands[seat, deck] ^= word
+        state.laid[at, deck] = word
+        state.laid_first[at, deck] = first
+    ranks = ranks_of(cards)
+    state.in_pile |= whole_ranks(ranks)
+    state.top = highest_one(rest if rest else cards)
+    state.demand = DEMANDED if declares else 0
+    if declares:
+        state.dupas += count_ones(ranks)
+    state.n_laid = at + 1
+    if events is not None:
+        note_cards(state, decks, events, at)
+
+
+@compiled
+def note_cards(state: Any, decks: Any, events: Any, at: int) -> None:
+    """Write down the cards of play number `at`, in the order they lie."""
+    for deck in range(n_words(decks)):
+        if state.laid_first[at, deck]:
+            note(events, rec.CARD, DECK_SIZE * deck + lowest_one(state.laid_first[at, deck]), 0, 0, 0, 0)
+    left = NOTHING
+    for deck in range(n_words(decks)):
+        left |= state.laid[at, deck] ^ state.laid_first[at, deck]
+    while left:
+        card = lowest_one(left)
+        left &= left - ONE
+        for deck in range(n_words(decks)):
+            word = state.laid[at, deck] ^ state.laid_first[at, deck]
+            if (word >> np.uint64(card)) & ONE:
+                note(events, rec.CARD, DECK_SIZE * deck + card, 0, 0, 0, 0)
+
+
+# -- the stock --------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def pack_number(deck: int, card: int) -> int:
+    """Return the number in a stock of an ace-high card."""
+    return DECK_SIZE * deck + (card + 4 if card < DECK_SIZE - 4 else card + 4 - DECK_SIZE)
+
+
+@compiled
+def gather_pile(state: Any, decks: Any) -> int:
+    """Put the pile into the stock's cards, in the order it was laid; return how many cards it has."""
+    cards = state.stock.cards
+    n = np.uint64(0)
+    for at in range(state.n_laid):
+        left = NOTHING
+        for deck in range(n_words(decks)):
+            first = state.laid_first[at, deck]
+            if first:
+                cards[n] = pack_number(deck, lowest_one(first))
+                n += ONE
+            left |= state.laid[at, deck] ^ first
+        while left:
+            card = lowest_one(left)
+            left &= left - ONE
+            if decks is None:
+                cards[n] = pack_number(0, card)
+                n += ONE
+            else:
+                for deck in range(decks):
+                    word = state.laid[at, deck] ^ state.laid_first[at, deck]
+                    if (word >> np.uint64(card)) & ONE:
+                        cards[n] = pack_number(deck, card)
+                        n += ONE
+    return np.int64(n)
+
+
+@compiled
+def keep_top(state: Any, decks: Any, top: int) -> None:
+    """Leave the top card (its number in a stock) as the whole pile."""
+    deck = top // DECK_SIZE
+    word = ONE << np.uint64(state.top)
+    for other in range(n_words(decks)):
+        state.laid[0, other] = word if other == deck else NOTHING
+        state.laid_first[0, other] = NOTHING
+    state.n_laid = 1
+    state.in_pile = whole_ranks(ranks_of(word))
+
+
+@compiled
+def reshuffle(state: Any, rules: Any, decks: Any, events: Any) -> bool:
+    """Make the pile a new stock; False if there is none to be made."""
+    stock = state.stock
+    n = gather_pile(state, decks)
+    if rules.keep_top and n > 0:
+        n -= 1
+    if n == 0:
+        return False
+    if rules.keep_top:
+        keep_top(state, decks, np.int64(stock.cards[n]))
+    else:
+        clear_pile(state)
+    stock.n_cards = n
+    stock.n_taken = 0
+    if rules.turns_over:
+        stock.n_revealed = n
+    else:
+        start_stream(stock.stream, state.seed, state.game, RESHUFFLE, 128 * state.n_reshuffles + state.round)
+        stock.n_revealed = 0
+    state.n_reshuffles += 1
+    state.reshuffles += 1
+    note(events, rec.RESHUFFLE, n, 0, 0, 0, 0)
+    return True
+
+
+@inlined
+def draw(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> bool:
+    """Draw one card, shuffling the pile if the stock is empty; False if there is nothing to draw."""
+    stock = state.stock
+    if stock.n_taken == stock.n_cards and not reshuffle(state, rules, decks, events):
+        return False
+    card = next_card(stock)
+    add_card(state, seat, card)
+    state.drawn = card
+    state.draws += 1
+    note(events, rec.DRAW, seat, card, 0, 0, 0)
+    return True
+
+
+# -- the end ----------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def round_is_over(state: Any, rules: Any, decks: Any, seat: int, n_turns: int) -> bool:
+    """Say whether the round ends after this turn, and how: a win, then stuck, then the cap."""
+    if united(state.hands[seat], decks) == NOTHING:
+        state.end = HAND_EMPTY
+        state.winner = seat
+        return True
+    if state.n_idle >= rules.n_players:
+        state.end = STUCK
+        return True
+    if n_turns >= rules.max_turns:
+        state.end = TURN_CAP
+        return True
+    return False
+
+
+@inlined
+def score_round(state: Any, rules: Any, decks: Any) -> None:
+    """Book the round's points: the winner's, and one a card left to every other seat."""
+    for seat in range(rules.n_players):
+        state.points[seat] += count_cards(state.hands[seat], decks)
+    if state.end == HAND_EMPTY:
+        state.points[state.winner] += rules.winner_points
+        state.n_won += 1
