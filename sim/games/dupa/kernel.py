@@ -8,18 +8,21 @@ import numpy as np
 
 from sim.games.dupa import record as rec
 from sim.games.dupa.moves import (
+    DEMANDED,
     begin_match,
     begin_round,
     count_cards,
     draw,
     fold,
     lay,
+    next_seat,
     note,
+    put_down,
     round_is_over,
     score_round,
 )
 from sim.games.dupa.policies import choose, choose_drawn
-from sim.games.dupa.record import STATE_DTYPE
+from sim.games.dupa.record import MOST_CARDS, STATE_DTYPE
 from sim.jit import compiled, inlined
 
 __all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_match", "play_watched"]
@@ -69,43 +72,60 @@ def new_columns(rules: Any, n_games: int) -> np.ndarray[Any, Any]:
 
 @inlined
 def take_turn(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> None:
-    """Let one seat play, or draw and pass."""
-    note(events, rec.TURN, seat, state.top, state.demand, state.stock.n_cards - state.stock.n_taken, 0)
+    """Let a seat play, or draw and pass."""
+    if events is not None:
+        note(events, rec.TURN, seat, state.situation, state.stock.n_cards - state.stock.n_taken, 0, 0)
     if choose(state, rules, decks, seat):
-        note(events, rec.PLAY, seat, state.declares, 0, 0, 0)
-        lay(state, rules, decks, events, seat)
-        state.n_idle = 0
-        return
-    if draw(state, rules, decks, events, seat):
-        state.n_idle = 0
-        if rules.play_drawn and choose_drawn(state, rules, decks, seat):
-            note(events, rec.PLAY, seat, state.declares, 1, 0, 0)
-            lay(state, rules, decks, events, seat)
-            return
-    else:
+        make_move(state, rules, decks, events, seat, False)
+    elif not draw(state, rules, decks, events, seat):
         state.n_idle += 1
+        pass_turn(state, rules, events, seat)
+    elif rules.play_drawn and choose_drawn(state, rules, decks, seat):
+        make_move(state, rules, decks, events, seat, True)
+    else:
+        state.n_idle = 0
+        pass_turn(state, rules, events, seat)
+
+
+@inlined
+def make_move(state: Any, rules: Any, decks: Any, events: Any, seat: int, is_drawn: bool) -> None:
+    """Lay what was chosen."""
+    note(events, rec.PLAY, seat, state.as_dupas != 0, is_drawn, 0, 0)
+    lay(state, rules, decks, seat)
+    if events is not None:
+        note_cards(state, decks, events)
+    state.n_idle = 0
+
+
+@compiled
+def note_cards(state: Any, decks: Any, events: Any) -> None:
+    """Write down the cards of the move just made, in the order they lie."""
+    cards = np.zeros(MOST_CARDS + 4, np.uint8)
+    for i in range(put_down(state, decks, np.uint64(state.n_laid - 1), cards, np.uint64(0))):
+        note(events, rec.CARD, cards[i], 0, 0, 0, 0)
+
+
+@inlined
+def pass_turn(state: Any, rules: Any, events: Any, seat: int) -> None:
+    """Pass; a demand lapses, unless it stays until it is met."""
     note(events, rec.PASS, seat, 0, 0, 0, 0)
     if not rules.until_met:
-        state.demand = 0
+        state.situation &= ~DEMANDED
 
 
 @inlined
 def play_round(state: Any, rules: Any, decks: Any, orders: Any, events: Any, number: int) -> None:
     """Play round `number` to its end and score it."""
     begin_round(state, rules, decks, orders, number)
-    n = rules.n_players
-    seat = (number * rules.step) % n
+    seat = (np.uint64(number) * rules.step) % np.uint64(rules.n_players)
     note(events, rec.ROUND, number, seat, 0, 0, 0)
-    n_turns = 0
-    state.winner = -1
+    n_turns = 1
     while True:
         take_turn(state, rules, decks, events, seat)
-        n_turns += 1
         if round_is_over(state, rules, decks, seat, n_turns):
             break
-        seat += rules.step
-        if seat >= n:
-            seat -= n
+        n_turns += 1
+        seat = next_seat(rules, seat)
     state.turns += n_turns
     note(events, rec.END, state.end, state.winner, 0, 0, 0)
     score_round(state, rules, decks)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE
-from sim.games.dupa import record as rec
 from sim.games.dupa.weights import fold_careful
-from sim.games.dupa.record import DEMANDED, N_RANKS, N_SITUATIONS, NO_TOP
+from sim.games.dupa import record as rec
+from sim.games.dupa.record import N_RANKS, N_SITUATIONS
 from sim.games.dupa.rules import (
     MAX_PLAYERS,
     SLOTS,
@@ -35,7 +35,8 @@ from sim.rng import (
     DEAL,
     RESHUFFLE,
     count_ones,
-    decide_next,
+    decide_few,
+    either,
     highest_one,
     lowest_one,
     reveal,
@@ -48,9 +49,22 @@ from sim.rules import pack
 ONE = np.uint64(1)
 NOTHING = np.uint64(0)
 LOW_BITS = np.uint64(sum(1 << (4 * rank) for rank in range(N_RANKS)))
+NO_TOP = np.uint64(rec.NO_TOP)
+DEMANDED = np.uint64(rec.DEMANDED)
 ALL_CARDS = np.uint64(2**DECK_SIZE - 1)
 
 HAND_EMPTY, STUCK, TURN_CAP = (ENDS.index(name) for name in ("hand_empty", "stuck", "turn_cap"))
+
+# By 16 times the suit that goes first plus the suits of a set (bits): the suits in the order they are laid.
+LAY_ORDER = np.array(
+    [
+        sorted((suit for suit in range(4) if suits >> suit & 1), key=lambda suit: (not first >> suit & 1, suit))
+        + [0] * (4 - suits.bit_count())
+        for first in range(16)
+        for suits in range(16)
+    ],
+    np.uint8,
+)
 
 _SUIT = [sum(1 << (4 * rank + suit) for rank in range(N_RANKS)) for suit in range(4)]
 _RANK = [0xF << (4 * rank) for rank in range(N_RANKS)]
@@ -97,12 +111,17 @@ def situations(rules: DupaRules) -> tuple[list[int], list[int], list[int]]:
         else:
             by_rank, by_suit = match(rules, top)
             free[top], suited[top] = by_rank | _ACES, by_suit & ~_ACES
-            free[DEMANDED + top] = _higher(rank)
-            dupable[DEMANDED + top] = _higher(rank) & ~_ACES if there_are_dupas else 0
+            free[rec.DEMANDED + top] = _higher(rank)
+            dupable[rec.DEMANDED + top] = _higher(rank) & ~_ACES if there_are_dupas else 0
         dupable[top] = _ALL & ~_ACES if there_are_dupas else 0
-    free[NO_TOP] = _ALL
-    dupable[NO_TOP] = _ALL & ~_ACES if there_are_dupas and opening(rules) else 0
+    free[rec.NO_TOP] = _ALL
+    dupable[rec.NO_TOP] = _ALL & ~_ACES if there_are_dupas and opening(rules) else 0
     return free, suited, dupable
+
+
+def several_dupas(rules: DupaRules, dupable: Sequence[int]) -> list[int]:
+    """Return, by situation, the possible dupas that may be laid with another one; a lead is always one set."""
+    return [cards if rules.several_dupas and at != rec.NO_TOP else 0 for at, cards in enumerate(dupable)]
 
 
 def direction(rules: DupaRules) -> int:
@@ -134,12 +153,12 @@ def fold(
             ("suited", ("u8", (N_SITUATIONS,)), suited),
             ("dupable", ("u8", (N_SITUATIONS,)), dupable),
             ("may_declare", "i8", dupa(rules)[1]),
-            ("several_dupas", "i8", rules.several_dupas),
+            ("several_dupas", ("u8", (N_SITUATIONS,)), several_dupas(rules, dupable)),
             ("until_met", "i8", rules.demand is Demand.UNTIL_MET),
             ("passes_freely", "i8", rules.pass_when is PassWhen.ANY),
             ("play_drawn", "i8", rules.play_drawn),
             ("keep_top", "i8", rules.keep_top),
-            ("step", "i8", direction(rules)),
+            ("step", "u8", direction(rules)),
             ("winner_points", "i8", rules.winner_points),
             ("n_rounds", "i8", rules.rounds),
             ("max_turns", "i8", rules.max_turns),
@@ -233,8 +252,7 @@ def clear_pile(state: Any) -> None:
     """Take the whole pile away, and with it a standing demand."""
     state.n_laid = 0
     state.in_pile = NOTHING
-    state.top = NO_TOP
-    state.demand = 0
+    state.situation = NO_TOP
 
 
 @inlined
@@ -299,9 +317,9 @@ def deal_pack(state: Any, rules: Any, orders: Any) -> None:
     stock.n_cards = n_cards
     stock.n_taken = 0
     state.hands[:] = 0
-    for seat in range(rules.n_players):
+    for seat in range(np.uint64(rules.n_players)):
         for _ in range(rules.n_each):
-            add_card(state, seat, next_card(stock))
+            add_card(state, rules.n_decks, seat, next_card(stock))
 
 
 @inlined
@@ -309,6 +327,7 @@ def begin_round(state: Any, rules: Any, decks: Any, orders: Any, number: int) ->
     """Deal, with an empty pile."""
     state.round = number
     state.n_idle = 0
+    state.winner = -1
     state.n_reshuffles = 0
     clear_pile(state)
     if decks is None:
@@ -319,146 +338,160 @@ def begin_round(state: Any, rules: Any, decks: Any, orders: Any, number: int) ->
 
 @inlined
 def next_card(stock: Any) -> int:
-    """Take the next card of the stock, which is not empty: 52 times its deck plus its number, the ace high."""
+    """Take the next card of the stock, which is not empty; return its pack number."""
     if stock.n_taken >= stock.n_revealed:
-        stock.n_revealed = decide_next(stock.stream, stock.cards, stock.n_cards, stock.n_revealed)
+        stock.n_revealed = decide_few(stock.stream, stock.cards, stock.n_cards, stock.n_revealed)
     card = np.int64(stock.cards[np.uint64(stock.n_taken)])
     stock.n_taken += 1
-    deck = card // DECK_SIZE
-    number = card - DECK_SIZE * deck - 4
-    return DECK_SIZE * deck + (number if number >= 0 else number + DECK_SIZE)
+    return card
 
 
 @inlined
-def add_card(state: Any, seat: int, card: int) -> None:
+def unpacked(number: int) -> tuple[int, int]:
+    """Return the deck of a pack number, and its card as a word."""
+    deck = np.uint64(number) // np.uint64(DECK_SIZE)
+    return deck, ace_high(ONE << (np.uint64(number) - deck * np.uint64(DECK_SIZE)))
+
+
+@inlined
+def add_card(state: Any, decks: Any, seat: int, number: int) -> None:
     """Put a card into a hand."""
-    deck = card // DECK_SIZE
-    state.hands[seat, deck] |= ONE << np.uint64(card - DECK_SIZE * deck)
+    if decks is None:
+        state.hands[seat, 0] |= ace_high(ONE << np.uint64(number))
+    else:
+        deck, word = unpacked(number)
+        state.hands[seat, deck] |= word
 
 
 # -- a move -----------------------------------------------------------------------------------------------------------
 
 
 @inlined
-def situation(state: Any) -> int:
-    """Return the pile's situation: its top card and whether it has to be beaten."""
-    return np.uint64(state.top + state.demand)
-
-
-@inlined
 def plain_cards(state: Any, rules: Any, cards: int) -> int:
     """Return those of `cards` that let the set they are in be a plain play."""
-    return cards & rules.fits[situation(state)]
+    return cards & rules.fits[state.situation]
 
 
 @inlined
 def dupa_cards(state: Any, rules: Any, cards: int) -> int:
     """Return those of `cards` whose rank may be laid as a dupa."""
-    return cards & rules.dupable[situation(state)] & ~state.in_pile
+    return cards & rules.dupable[state.situation] & ~state.in_pile
 
 
 @inlined
-def lays_several(state: Any, rules: Any) -> bool:
-    """Tell whether dupas may be followed by further ones in the move (`several_dupas`); a lead is always one set."""
-    return rules.several_dupas != 0 and state.top != NO_TOP
+def further_dupas(state: Any, rules: Any) -> int:
+    """Return the ranks that may be laid as further dupas of a move."""
+    return rules.several_dupas[state.situation] & ~state.in_pile
 
 
 @inlined
-def lay(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> None:
-    """Lay the cards of `state.move` on the pile, as dupas if `state.declares`.
+def lay(state: Any, rules: Any, decks: Any, seat: int) -> None:
+    """Lay the cards of `state.move` on the pile, as dupas if `state.as_dupas` has them.
 
     Where fitting by suit is the only reason a set is allowed, one card of that suit goes first.
     """
-    at = state.n_laid
-    declares = state.declares != 0
-    suited = NOTHING if declares else rules.suited[situation(state)]
-    cards = rest = NOTHING
-    is_first_due = True
-    for deck in range(n_words(decks)):
-        word = state.move[deck]
-        first = NOTHING
-        if is_first_due:
-            first = word & suited
-            is_first_due = first == NOTHING
-        cards |= word
-        rest |= word ^ first
-        state.hands[seat, deck] ^= word
-        state.laid[at, deck] = word
-        state.laid_first[at, deck] = first
+    at = np.uint64(state.n_laid)
+    suited = rules.suited[state.situation] & ~state.as_dupas
+    cards = state.move[0]
+    first = cards & suited
+    rest = cards ^ first
+    state.hands[seat, 0] ^= cards
+    state.laid[at, 0] = cards
+    if decks is not None:
+        state.first_from[at] = 0
+        for deck in range(np.uint64(1), np.uint64(decks)):
+            word = state.move[deck]
+            state.hands[seat, deck] ^= word
+            state.laid[at, deck] = word
+            cards |= word
+            if first == NOTHING:
+                first = word & suited
+                state.first_from[at] = deck
+                word ^= first
+            rest |= word
+    state.laid_first[at] = first
+    state.n_laid += 1
     ranks = ranks_of(cards)
     state.in_pile |= whole_ranks(ranks)
-    state.top = highest_one(rest if rest else cards)
-    state.demand = DEMANDED if declares else 0
-    if declares:
-        state.dupas += count_ones(ranks)
-    state.n_laid = at + 1
-    if events is not None:
-        note_cards(state, decks, events, at)
+    are_dupas = state.as_dupas != NOTHING
+    top = np.uint64(highest_one(either(rest != NOTHING, rest, cards)))
+    state.situation = either(are_dupas, top + DEMANDED, top)
+    state.dupas += count_ones(either(are_dupas, ranks, NOTHING))
+
+
+# -- the pile, card by card -------------------------------------------------------------------------------------------
+
+
+@inlined
+def put_down(state: Any, decks: Any, at: int, cards: Any, n: int) -> int:
+    """Write the cards of move number `at` of the pile in the order they lie, from place `n` on; return the end."""
+    if decks is None:
+        return put_ranks(state.laid[at, 0], state.laid_first[at], cards, n)
+    else:
+        return put_copies(state.laid[at], np.uint64(decks), state.laid_first[at], state.first_from[at], cards, n)
+
+
+@inlined
+def put_ranks(left: int, first: int, cards: Any, n: int) -> int:
+    """Write cards of one deck rank by rank, in each the `first` before the others (and up to three places more)."""
+    while left:
+        bit = np.uint64(lowest_one(left)) & np.uint64(60)
+        suits = (left >> bit) & np.uint64(15)
+        order = LAY_ORDER[np.uint64(16) * ((first >> bit) & np.uint64(15)) + suits]
+        base = bit + np.uint64(4) if bit < np.uint64(48) else NOTHING
+        cards[n] = base + order[0]
+        cards[n + ONE] = base + order[1]
+        cards[n + np.uint64(2)] = base + order[2]
+        cards[n + np.uint64(3)] = base + order[3]
+        n += np.uint64(count_ones(suits))
+        left ^= suits << bit
+    return n
 
 
 @compiled
-def note_cards(state: Any, decks: Any, events: Any, at: int) -> None:
-    """Write down the cards of play number `at`, in the order they lie."""
-    for deck in range(n_words(decks)):
-        if state.laid_first[at, deck]:
-            note(events, rec.CARD, DECK_SIZE * deck + lowest_one(state.laid_first[at, deck]), 0, 0, 0, 0)
-    left = NOTHING
-    for deck in range(n_words(decks)):
-        left |= state.laid[at, deck] ^ state.laid_first[at, deck]
+def put_copies(words: Any, decks: int, first: int, first_from: int, cards: Any, n: int) -> int:
+    """Write cards of several decks: the `first`, of its deck, then the others, copies together."""
+    if first:
+        cards[n] = pack_number(first_from, first)
+        n += ONE
+    left = united(words, decks)
     while left:
-        card = lowest_one(left)
-        left &= left - ONE
-        for deck in range(n_words(decks)):
-            word = state.laid[at, deck] ^ state.laid_first[at, deck]
-            if (word >> np.uint64(card)) & ONE:
-                note(events, rec.CARD, DECK_SIZE * deck + card, 0, 0, 0, 0)
+        card = left & (~left + ONE)
+        left ^= card
+        for deck in range(decks):
+            if words[deck] & card and not (deck == first_from and first & card):
+                cards[n] = pack_number(deck, card)
+                n += ONE
+    return n
+
+
+@inlined
+def pack_number(deck: int, card: int) -> int:
+    """Return the pack number of a card (a word of one)."""
+    number = np.uint64(lowest_one(card))
+    return np.uint64(DECK_SIZE) * deck + (number + np.uint64(4) if number < np.uint64(48) else number - np.uint64(48))
 
 
 # -- the stock --------------------------------------------------------------------------------------------------------
 
 
-@inlined
-def pack_number(deck: int, card: int) -> int:
-    """Return the number in a stock of an ace-high card."""
-    return DECK_SIZE * deck + (card + 4 if card < DECK_SIZE - 4 else card + 4 - DECK_SIZE)
-
-
 @compiled
 def gather_pile(state: Any, decks: Any) -> int:
     """Put the pile into the stock's cards, in the order it was laid; return how many cards it has."""
-    cards = state.stock.cards
-    n = np.uint64(0)
-    for at in range(state.n_laid):
-        left = NOTHING
-        for deck in range(n_words(decks)):
-            first = state.laid_first[at, deck]
-            if first:
-                cards[n] = pack_number(deck, lowest_one(first))
-                n += ONE
-            left |= state.laid[at, deck] ^ first
-        while left:
-            card = lowest_one(left)
-            left &= left - ONE
-            if decks is None:
-                cards[n] = pack_number(0, card)
-                n += ONE
-            else:
-                for deck in range(decks):
-                    word = state.laid[at, deck] ^ state.laid_first[at, deck]
-                    if (word >> np.uint64(card)) & ONE:
-                        cards[n] = pack_number(deck, card)
-                        n += ONE
+    n = NOTHING
+    for at in range(np.uint64(state.n_laid)):
+        n = put_down(state, decks, at, state.stock.cards, n)
     return np.int64(n)
 
 
 @compiled
 def keep_top(state: Any, decks: Any, top: int) -> None:
-    """Leave the top card (its number in a stock) as the whole pile."""
-    deck = top // DECK_SIZE
-    word = ONE << np.uint64(state.top)
-    for other in range(n_words(decks)):
-        state.laid[0, other] = word if other == deck else NOTHING
-        state.laid_first[0, other] = NOTHING
+    """Leave the top card, of pack number `top`, as the whole pile; a demand stands on."""
+    from_deck, word = unpacked(top)
+    for deck in range(np.uint64(n_words(decks))):
+        state.laid[0, deck] = word if deck == from_deck else NOTHING
+    state.laid_first[0] = NOTHING
+    state.first_from[0] = NOTHING
     state.n_laid = 1
     state.in_pile = whole_ranks(ranks_of(word))
 
@@ -473,7 +506,7 @@ def reshuffle(state: Any, rules: Any, decks: Any, events: Any) -> bool:
     if n == 0:
         return False
     if rules.keep_top:
-        keep_top(state, decks, np.int64(stock.cards[n]))
+        keep_top(state, decks, stock.cards[n])
     else:
         clear_pile(state)
     stock.n_cards = n
@@ -496,7 +529,7 @@ def draw(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> bool:
     if stock.n_taken == stock.n_cards and not reshuffle(state, rules, decks, events):
         return False
     card = next_card(stock)
-    add_card(state, seat, card)
+    add_card(state, decks, seat, card)
     state.drawn = card
     state.draws += 1
     note(events, rec.DRAW, seat, card, 0, 0, 0)
@@ -523,9 +556,17 @@ def round_is_over(state: Any, rules: Any, decks: Any, seat: int, n_turns: int) -
 
 
 @inlined
+def next_seat(rules: Any, seat: int) -> int:
+    """Return the seat that plays after `seat`."""
+    after = seat + rules.step
+    n = np.uint64(rules.n_players)
+    return after - n if after >= n else after
+
+
+@inlined
 def score_round(state: Any, rules: Any, decks: Any) -> None:
     """Book the round's points: the winner's, and one a card left to every other seat."""
-    for seat in range(rules.n_players):
+    for seat in range(np.uint64(rules.n_players)):
         state.points[seat] += count_cards(state.hands[seat], decks)
     if state.end == HAND_EMPTY:
         state.points[state.winner] += rules.winner_points

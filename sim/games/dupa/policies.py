@@ -11,19 +11,18 @@ from sim.games.dupa.moves import (
     LOW_BITS,
     NOTHING,
     ONE,
-    count_cards,
     dupa_cards,
-    lays_several,
+    further_dupas,
     n_words,
     plain_cards,
     ranks_of,
     united,
+    unpacked,
     whole_ranks,
 )
-from sim.games.dupa.record import N_RANKS
 from sim.games.dupa.rules import SLOTS
 from sim.jit import compiled, inlined
-from sim.rng import count_ones, draw_below, lowest_one
+from sim.rng import count_ones, draw_below, either, lowest_one
 
 GREEDY, RANDOM, CAREFUL = (list(SLOTS[0].choices).index(name) for name in ("greedy", "random", "careful"))
 
@@ -44,14 +43,12 @@ def choose_greedy(state: Any, rules: Any, decks: Any, seat: int) -> bool:
     """Choose the largest set, then the lowest rank, aces last; with a dupa, every dupa that may be laid."""
     held = united(state.hands[seat], decks)
     dupas = dupa_cards(state, rules, held)
-    may = ranks_of(plain_cards(state, rules, held) | dupas)
+    may = plain_cards(state, rules, held) | dupas
     if may == NOTHING:
         return False
-    chosen = whole_ranks(largest_rank(state.hands[seat], decks, may))
-    declares = (chosen & dupas) != NOTHING
-    if declares and lays_several(state, rules):
-        chosen = whole_ranks(ranks_of(dupas))
-    state.declares = declares
+    chosen = largest_rank(state.hands[seat], decks, may)
+    chosen |= either((chosen & dupas) != NOTHING, further_dupas(state, rules), NOTHING)
+    state.as_dupas = dupas & chosen
     for deck in range(n_words(decks)):
         state.move[deck] = state.hands[seat, deck] & chosen
     return True
@@ -59,27 +56,28 @@ def choose_greedy(state: Any, rules: Any, decks: Any, seat: int) -> bool:
 
 @inlined
 def largest_rank(words: Any, decks: Any, may: int) -> int:
-    """Return the lowest bit of that one of the ranks `may` (lowest bits) of which most cards are held."""
+    """Return all four cards of that rank of `may` of which most cards are held, the lowest among equals."""
     if decks is None:
         word = words[0]
         pairs = word - ((word >> ONE) & np.uint64(0x5555555555555))
         counts = (pairs & np.uint64(0x3333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333))
-        two, four = counts >> ONE, counts >> np.uint64(2)
-        best = may
-        best = may & two if may & two else best
-        best = may & two & counts if may & two & counts else best
-        best = may & four if may & four else best
-        return best & (~best + ONE)
+        two, four = (counts >> ONE) & LOW_BITS, (counts >> np.uint64(2)) & LOW_BITS
+        twos, threes, fours = may & whole_ranks(two), may & whole_ranks(two & counts), may & whole_ranks(four)
+        best = either(twos != NOTHING, twos, may)
+        best = either(threes != NOTHING, threes, best)
+        best = either(fours != NOTHING, fours, best)
+        return np.uint64(0xF) << (np.uint64(lowest_one(best)) & np.uint64(60))
     else:
+        ranks = ranks_of(may)
         best, most = NOTHING, 0
-        while may:
-            low = may & (~may + ONE)
-            may ^= low
+        while ranks:
+            rank = whole_ranks(ranks & (~ranks + ONE))
+            ranks &= ranks - ONE
             n = 0
             for deck in range(decks):
-                n += count_ones(words[deck] & whole_ranks(low))
+                n += count_ones(words[deck] & rank)
             if n > most:
-                best, most = low, n
+                best, most = rank, n
         return best
 
 
@@ -109,7 +107,7 @@ def choose_random(state: Any, rules: Any, decks: Any, seat: int) -> bool:
         is_dupa = (cards & dupas) != NOTHING
         if is_plain or is_dupa:
             break
-    state.declares = declares_at_random(stream, rules, is_plain, is_dupa)
+    state.as_dupas = cards if declares_at_random(stream, rules, is_plain, is_dupa) else NOTHING
     return True
 
 
@@ -141,20 +139,19 @@ def declares_at_random(stream: Any, rules: Any, is_plain: bool, is_dupa: bool) -
 @compiled
 def choose_drawn(state: Any, rules: Any, decks: Any, seat: int) -> bool:
     """Make a move of the card just drawn, if it may be played and the seat's policy wants to; else False."""
-    card = np.uint64(state.drawn % 52)
-    word = ONE << card
+    deck_drawn, word = unpacked(state.drawn)
     is_plain = plain_cards(state, rules, word) != NOTHING
     is_dupa = dupa_cards(state, rules, word) != NOTHING
     if not (is_plain or is_dupa):
         return False
     for deck in range(n_words(decks)):
-        state.move[deck] = word if deck == state.drawn // 52 else NOTHING
+        state.move[deck] = word if deck == deck_drawn else NOTHING
     policy = rules.policy[seat]
     if policy == RANDOM:
         stream = state.policy_streams[seat]
         if rules.passes_freely and draw_below(stream, 2) == 0:
             return False
-        state.declares = declares_at_random(stream, rules, is_plain, is_dupa)
+        state.as_dupas = word if declares_at_random(stream, rules, is_plain, is_dupa) else NOTHING
         return True
-    state.declares = is_dupa
+    state.as_dupas = word if is_dupa else NOTHING
     return policy == GREEDY or not keeps_drawn(state, rules, decks, seat, is_plain, is_dupa)

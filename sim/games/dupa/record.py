@@ -18,8 +18,8 @@ NO_TOP = 52  # in place of a top card: the pile is empty
 DEMANDED = 64  # added to the top card while it has to be beaten
 N_SITUATIONS = 128
 
-# Cards in a shuffled order: the first `n_revealed` are decided. Pack numbers: 52 times the deck plus the number of
-# `sim.cards`. (Eight more than there are cards: see `sim.rng.decide_next`.)
+# Cards in a shuffled order: the first `n_revealed` are decided. They are *pack numbers*, as the pile's are: 52 times the
+# deck plus the number of `sim.cards`. (Eight more than there are cards: see `sim.rng.decide_next`.)
 STOCK_DTYPE = np.dtype(
     [
         ("stream", STREAM_DTYPE),
@@ -39,16 +39,16 @@ STATE_DTYPE = np.dtype(
         ("hands", np.uint64, (MAX_PLAYERS, MAX_DECKS)),
         ("stock", STOCK_DTYPE),
         # the pile
-        ("top", np.int64),
-        ("demand", np.int64),  # DEMANDED if the top card has to be beaten, else 0
+        ("situation", np.uint64),  # the top card (or NO_TOP), plus DEMANDED while it has to be beaten
         ("in_pile", np.uint64),  # ranks in the pile, all four cards of each
-        ("laid", np.uint64, (MOST_CARDS, MAX_DECKS)),  # the plays in order, a word a deck
-        ("laid_first", np.uint64, (MOST_CARDS, MAX_DECKS)),  # the card of each that was laid before the others
-        ("n_laid", np.int64),
+        ("n_laid", np.int64),  # the moves that made it, the earliest first:
+        ("laid", np.uint64, (MOST_CARDS, MAX_DECKS)),  # the cards of each, a word a deck
+        ("laid_first", np.uint64, (MOST_CARDS,)),  # the one that was laid before the others, if any
+        ("first_from", np.uint64, (MOST_CARDS,)),  # and its deck
         # the move being made
         ("move", np.uint64, (MAX_DECKS,)),
-        ("declares", np.int64),  # the move is a dupa
-        ("drawn", np.int64),  # the card drawn this turn (52 times the deck plus the number)
+        ("as_dupas", np.uint64),  # cards of the move that are laid as dupas: all of them or none
+        ("drawn", np.int64),  # pack number of the card drawn last
         # the round so far, and the match
         ("n_idle", np.int64),  # passes in a row without a draw
         ("n_reshuffles", np.int64),
@@ -69,8 +69,8 @@ STATE_DTYPE = np.dtype(
 ROUND = 1  # number, first seat
 TURN = 2  # seat, top card, 1 = it has to be beaten, cards in the stock
 PLAY = 3  # seat, 1 = a dupa, 1 = the drawn card
-CARD = 4  # card (52 times the deck plus the number), as it is laid
+CARD = 4  # pack number, as it is laid
 RESHUFFLE = 5  # cards in the new stock
-DRAW = 6  # seat, card
+DRAW = 6  # seat, pack number
 PASS = 7  # seat
 END = 8  # how the round ended, winner
