@@ -9,9 +9,10 @@ import numpy as np
 from sim.games.dupa import record as rec
 from sim.games.dupa.moves import (
     DEMANDED,
+    NOTHING,
+    ONE,
     begin_match,
     begin_round,
-    count_cards,
     draw,
     fold,
     lay,
@@ -21,7 +22,7 @@ from sim.games.dupa.moves import (
     round_is_over,
     score_round,
 )
-from sim.games.dupa.policies import choose, choose_drawn
+from sim.games.dupa.policies import GREEDY, choose, choose_drawn, choose_greedy
 from sim.games.dupa.record import MOST_CARDS, STATE_DTYPE
 from sim.jit import compiled, inlined
 
@@ -71,30 +72,50 @@ def new_columns(rules: Any, n_games: int) -> np.ndarray[Any, Any]:
 
 
 @inlined
-def take_turn(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> None:
-    """Let a seat play, or draw and pass."""
+def take_turn(
+    state: Any, rules: Any, decks: Any, events: Any, seat: int, situation: int, in_pile: int
+) -> tuple[int, int]:
+    """Let a seat play, or draw and pass; return the pile's situation and ranks, which are in the record too.
+
+    They are handed from turn to turn, because a number takes longer through the record than a greedy seat to decide.
+    """
     if events is not None:
-        note(events, rec.TURN, seat, state.situation, state.stock.n_cards - state.stock.n_taken, 0, 0)
-    if choose(state, rules, decks, seat):
-        make_move(state, rules, decks, events, seat, False)
-    elif not draw(state, rules, decks, events, seat):
-        state.n_idle += 1
-        pass_turn(state, rules, events, seat)
-    elif rules.play_drawn and choose_drawn(state, rules, decks, seat):
-        make_move(state, rules, decks, events, seat, True)
-    else:
-        state.n_idle = 0
-        pass_turn(state, rules, events, seat)
+        note(events, rec.TURN, seat, situation, state.stock.n_cards - state.stock.n_taken, 0, 0)
+    if rules.policy[seat] == GREEDY:
+        if choose_greedy(state, rules, decks, seat, situation, in_pile):
+            return make_move(state, rules, decks, events, seat, situation, in_pile, False)
+    elif choose(state, rules, decks, seat):
+        return make_move(state, rules, decks, events, seat, situation, in_pile, False)
+    draw_or_pass(state, rules, decks, events, seat)
+    return state.situation, state.in_pile
 
 
 @inlined
-def make_move(state: Any, rules: Any, decks: Any, events: Any, seat: int, is_drawn: bool) -> None:
-    """Lay what was chosen."""
+def make_move(
+    state: Any, rules: Any, decks: Any, events: Any, seat: int, situation: int, in_pile: int, is_drawn: bool
+) -> tuple[int, int]:
+    """Lay what was chosen; return the pile's situation and ranks."""
     note(events, rec.PLAY, seat, state.as_dupas != 0, is_drawn, 0, 0)
-    lay(state, rules, decks, seat)
+    situation, in_pile = lay(state, rules, decks, seat, situation, in_pile)
     if events is not None:
         note_cards(state, decks, events)
     state.n_idle = 0
+    return situation, in_pile
+
+
+@compiled
+def draw_or_pass(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> None:
+    """Let a seat that plays nothing from its hand draw, and pass unless it plays the card; a demand may lapse."""
+    if draw(state, rules, decks, events, seat):
+        state.n_idle = 0
+        if rules.play_drawn and choose_drawn(state, rules, decks, seat):
+            make_move(state, rules, decks, events, seat, state.situation, state.in_pile, True)
+            return
+    else:
+        state.n_idle += 1
+    note(events, rec.PASS, seat, 0, 0, 0, 0)
+    if not rules.until_met:
+        state.situation &= ~DEMANDED
 
 
 @compiled
@@ -106,22 +127,15 @@ def note_cards(state: Any, decks: Any, events: Any) -> None:
 
 
 @inlined
-def pass_turn(state: Any, rules: Any, events: Any, seat: int) -> None:
-    """Pass; a demand lapses, unless it stays until it is met."""
-    note(events, rec.PASS, seat, 0, 0, 0, 0)
-    if not rules.until_met:
-        state.situation &= ~DEMANDED
-
-
-@inlined
 def play_round(state: Any, rules: Any, decks: Any, orders: Any, events: Any, number: int) -> None:
     """Play round `number` to its end and score it."""
     begin_round(state, rules, decks, orders, number)
     seat = (np.uint64(number) * rules.step) % np.uint64(rules.n_players)
     note(events, rec.ROUND, number, seat, 0, 0, 0)
+    situation, in_pile = state.situation, state.in_pile
     n_turns = 1
     while True:
-        take_turn(state, rules, decks, events, seat)
+        situation, in_pile = take_turn(state, rules, decks, events, seat, situation, in_pile)
         if round_is_over(state, rules, decks, seat, n_turns):
             break
         n_turns += 1
@@ -140,47 +154,44 @@ def play_match(state: Any, rules: Any, decks: Any, orders: Any, events: Any, see
 
 
 @inlined
-def write_row(state: Any, rules: Any, decks: Any, rows: Any, row: int) -> None:
+def write_row(state: Any, rules: Any, rows: Any, row: int) -> None:
     """Write the finished match in the order of `state.columns`."""
-    n = rules.n_players
-    winners, n_winners = find_winners(state, rules)
-    rows[0, row] = lowest_seat(winners) if n_winners == 1 else -1
+    n = np.uint64(rules.n_players)
+    winners, n_winners, winner = find_winners(state, rules)
+    rows[0, row] = winner
     rows[1, row] = state.end
     rows[2, row] = state.turns
     rows[3, row] = state.draws
     rows[4, row] = state.reshuffles
     rows[5, row] = state.dupas
+    at = np.uint64(N_SMALL + N_COUNTS)
     for seat in range(n):
-        rows[6 + seat, row] = count_cards(state.hands[seat], decks)
-        rows[6 + n + seat, row] = state.points[seat]
-        rows[6 + 2 * n + seat, row] = n_winners * ((winners >> seat) & 1)
+        rows[at + seat, row] = state.left[seat]
+        rows[at + n + seat, row] = state.points[seat]
+        rows[at + n + n + seat, row] = n_winners if (winners >> seat) & ONE else 0
 
 
 @inlined
-def find_winners(state: Any, rules: Any) -> tuple[int, int]:
-    """Return who wins the match (bits), and how many they are: of one round who emptied its hand, else fewest points."""
-    if state.n_won == 0:
-        return 0, 0
+def find_winners(state: Any, rules: Any) -> tuple[int, int, int]:
+    """Return who wins the match (bits), how many they are, and the one who wins alone or -1.
+
+    Of one round that is who emptied its hand; of several, who has fewest points, if any round was won.
+    """
     if rules.n_rounds == 1:
-        return 1 << state.winner, 1
+        won = np.int64(state.n_won)
+        return np.uint64(won) << (np.uint64(state.winner) & np.uint64(63)), won, state.winner
+    if state.n_won == 0:
+        return NOTHING, 0, -1
     fewest = state.points[0]
     for seat in range(1, rules.n_players):
         fewest = min(fewest, state.points[seat])
-    winners, n_winners = 0, 0
+    winners, n_winners, winner = NOTHING, 0, -1
     for seat in range(rules.n_players):
         if state.points[seat] == fewest:
-            winners |= 1 << seat
+            winners |= ONE << np.uint64(seat)
             n_winners += 1
-    return winners, n_winners
-
-
-@inlined
-def lowest_seat(seats: int) -> int:
-    """Return the first seat of a set of them (bits)."""
-    seat = 0
-    while not (seats >> seat) & 1:
-        seat += 1
-    return seat
+            winner = seat
+    return winners, n_winners, winner if n_winners == 1 else -1
 
 
 @compiled
@@ -188,7 +199,7 @@ def play_games(state: Any, rules: Any, decks: Any, seed: int, first: int, rows: 
     """Play `n_games` games from `first` on into the columns."""
     for row in range(n_games):
         play_match(state, rules, decks, None, None, seed, first + np.uint64(row))
-        write_row(state, rules, decks, rows, row)
+        write_row(state, rules, rows, row)
 
 
 @compiled
@@ -196,4 +207,4 @@ def play_watched(state: Any, rules: Any, orders: Any, events: Any, seed: Any, ga
     """Play an explicit deal into row 0 and write down what happens."""
     events[0, 0] = 0
     play_match(state, rules, rules.n_decks, orders, events, seed, game)
-    write_row(state, rules, rules.n_decks, rows, 0)
+    write_row(state, rules, rows, 0)

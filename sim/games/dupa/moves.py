@@ -367,31 +367,31 @@ def add_card(state: Any, decks: Any, seat: int, number: int) -> None:
 
 
 @inlined
-def plain_cards(state: Any, rules: Any, cards: int) -> int:
+def plain_cards(rules: Any, situation: int, cards: int) -> int:
     """Return those of `cards` that let the set they are in be a plain play."""
-    return cards & rules.fits[state.situation]
+    return cards & rules.fits[situation]
 
 
 @inlined
-def dupa_cards(state: Any, rules: Any, cards: int) -> int:
+def dupa_cards(rules: Any, situation: int, in_pile: int, cards: int) -> int:
     """Return those of `cards` whose rank may be laid as a dupa."""
-    return cards & rules.dupable[state.situation] & ~state.in_pile
+    return cards & rules.dupable[situation] & ~in_pile
 
 
 @inlined
-def further_dupas(state: Any, rules: Any) -> int:
+def further_dupas(rules: Any, situation: int, in_pile: int) -> int:
     """Return the ranks that may be laid as further dupas of a move."""
-    return rules.several_dupas[state.situation] & ~state.in_pile
+    return rules.several_dupas[situation] & ~in_pile
 
 
 @inlined
-def lay(state: Any, rules: Any, decks: Any, seat: int) -> None:
-    """Lay the cards of `state.move` on the pile, as dupas if `state.as_dupas` has them.
+def lay(state: Any, rules: Any, decks: Any, seat: int, situation: int, in_pile: int) -> tuple[int, int]:
+    """Lay the cards of `state.move` on the pile, as dupas if `state.as_dupas` has them; return the pile as it is then.
 
     Where fitting by suit is the only reason a set is allowed, one card of that suit goes first.
     """
     at = np.uint64(state.n_laid)
-    suited = rules.suited[state.situation] & ~state.as_dupas
+    suited = rules.suited[situation] & ~state.as_dupas
     cards = state.move[0]
     first = cards & suited
     rest = cards ^ first
@@ -412,11 +412,13 @@ def lay(state: Any, rules: Any, decks: Any, seat: int) -> None:
     state.laid_first[at] = first
     state.n_laid += 1
     ranks = ranks_of(cards)
-    state.in_pile |= whole_ranks(ranks)
     are_dupas = state.as_dupas != NOTHING
-    top = np.uint64(highest_one(either(rest != NOTHING, rest, cards)))
-    state.situation = either(are_dupas, top + DEMANDED, top)
     state.dupas += count_ones(either(are_dupas, ranks, NOTHING))
+    top = np.uint64(highest_one(either(rest != NOTHING, rest, cards)))
+    situation = either(are_dupas, top + DEMANDED, top)
+    in_pile |= whole_ranks(ranks)
+    state.situation, state.in_pile = situation, in_pile
+    return situation, in_pile
 
 
 # -- the pile, card by card -------------------------------------------------------------------------------------------
@@ -437,8 +439,8 @@ def put_ranks(left: int, first: int, cards: Any, n: int) -> int:
     while left:
         bit = np.uint64(lowest_one(left)) & np.uint64(60)
         suits = (left >> bit) & np.uint64(15)
-        order = LAY_ORDER[np.uint64(16) * ((first >> bit) & np.uint64(15)) + suits]
         base = bit + np.uint64(4) if bit < np.uint64(48) else NOTHING
+        order = LAY_ORDER[np.uint64(16) * ((first >> bit) & np.uint64(15)) + suits]
         cards[n] = base + order[0]
         cards[n + ONE] = base + order[1]
         cards[n + np.uint64(2)] = base + order[2]
@@ -566,8 +568,10 @@ def next_seat(rules: Any, seat: int) -> int:
 @inlined
 def score_round(state: Any, rules: Any, decks: Any) -> None:
     """Book the round's points: the winner's, and one a card left to every other seat."""
-    for seat in range(np.uint64(rules.n_players)):
-        state.points[seat] += count_cards(state.hands[seat], decks)
+    for seat in range(MAX_PLAYERS):  # a fixed number, and seats that are not there hold nothing
+        left = count_cards(state.hands[seat], decks)
+        state.left[seat] = left
+        state.points[seat] += left
     if state.end == HAND_EMPTY:
         state.points[state.winner] += rules.winner_points
         state.n_won += 1

@@ -29,25 +29,22 @@ GREEDY, RANDOM, CAREFUL = (list(SLOTS[0].choices).index(name) for name in ("gree
 
 @inlined
 def choose(state: Any, rules: Any, decks: Any, seat: int) -> bool:
-    """Put the move of the seat's policy into `state.move` and `state.declares`; False if it passes."""
-    policy = rules.policy[seat]
-    if policy == GREEDY:
-        return choose_greedy(state, rules, decks, seat)
-    if policy == RANDOM:
+    """Put the move of a seat that is not greedy into `state.move` and `state.as_dupas`; False if it passes."""
+    if rules.policy[seat] == RANDOM:
         return choose_random(state, rules, decks, seat)
     return choose_careful(state, rules, decks, seat)
 
 
 @inlined
-def choose_greedy(state: Any, rules: Any, decks: Any, seat: int) -> bool:
+def choose_greedy(state: Any, rules: Any, decks: Any, seat: int, situation: int, in_pile: int) -> bool:
     """Choose the largest set, then the lowest rank, aces last; with a dupa, every dupa that may be laid."""
     held = united(state.hands[seat], decks)
-    dupas = dupa_cards(state, rules, held)
-    may = plain_cards(state, rules, held) | dupas
+    dupas = dupa_cards(rules, situation, in_pile, held)
+    may = plain_cards(rules, situation, held) | dupas
     if may == NOTHING:
         return False
     chosen = largest_rank(state.hands[seat], decks, may)
-    chosen |= either((chosen & dupas) != NOTHING, further_dupas(state, rules), NOTHING)
+    chosen |= either((chosen & dupas) != NOTHING, further_dupas(rules, situation, in_pile), NOTHING)
     state.as_dupas = dupas & chosen
     for deck in range(n_words(decks)):
         state.move[deck] = state.hands[seat, deck] & chosen
@@ -85,7 +82,8 @@ def largest_rank(words: Any, decks: Any, may: int) -> int:
 def choose_random(state: Any, rules: Any, decks: Any, seat: int) -> bool:
     """Choose a uniform rank (or passing, where that is free), then a uniform legal set of its cards."""
     held = united(state.hands[seat], decks)
-    plain, dupas = plain_cards(state, rules, held), dupa_cards(state, rules, held)
+    plain = plain_cards(rules, state.situation, held)
+    dupas = dupa_cards(rules, state.situation, state.in_pile, held)
     may = ranks_of(plain | dupas)
     if may == NOTHING:
         return False
@@ -140,8 +138,8 @@ def declares_at_random(stream: Any, rules: Any, is_plain: bool, is_dupa: bool) -
 def choose_drawn(state: Any, rules: Any, decks: Any, seat: int) -> bool:
     """Make a move of the card just drawn, if it may be played and the seat's policy wants to; else False."""
     deck_drawn, word = unpacked(state.drawn)
-    is_plain = plain_cards(state, rules, word) != NOTHING
-    is_dupa = dupa_cards(state, rules, word) != NOTHING
+    is_plain = plain_cards(rules, state.situation, word) != NOTHING
+    is_dupa = dupa_cards(rules, state.situation, state.in_pile, word) != NOTHING
     if not (is_plain or is_dupa):
         return False
     for deck in range(n_words(decks)):

@@ -59,6 +59,7 @@ STATE_DTYPE = np.dtype(
         ("draws", np.int64),
         ("reshuffles", np.int64),
         ("dupas", np.int64),
+        ("left", np.int64, (MAX_PLAYERS,)),
         ("points", np.int64, (MAX_PLAYERS,)),
         ("policy_streams", STREAM_DTYPE, (MAX_PLAYERS,)),
     ],
