@@ -234,6 +234,17 @@ class Spec:
         rules = game.rules() if rules is None else rules
         return cls(game, rules, game.policies(policies or {}, rules.players), seed, reshuffle)
 
+    def reshuffled(self, name: str | None) -> Spec:
+        """Return the specification with another way to make a new stock in explicit deals.
+
+        Raises
+        ------
+        RuleError
+            If the game has no such way.
+        """
+        self.game.check_reshuffle(name)
+        return dataclasses.replace(self, reshuffle=name)
+
     @property
     def how(self) -> tuple[str, ...]:
         """Return what `needs_random` and `fold` are told after rules and policies: the reshuffle, if one is chosen."""
