@@ -184,16 +184,24 @@ class Findings:
     lows
         Column → lower end of the mean's interval, so that a small sample is not called degenerate by chance; where it
         is missing, the mean stands for it.
+    counts
+        Column → value → count, for the numeric columns of few values.
     """
 
     games: int
     means: Mapping[str, float]
     ends: Mapping[str, Mapping[str, int]]
     lows: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    counts: Mapping[str, Mapping[float, int]] = dataclasses.field(default_factory=dict)
 
     def share(self, column: str, value: str) -> float:
         """Return the share of games whose category `column` is `value` (0–1)."""
         return self.ends.get(column, {}).get(value, 0) / self.games if self.games else 0.0
+
+    def share_below(self, column: str, limit: float) -> float:
+        """Return the share of games in which `column` is less than `limit` (0–1); 0 if its values were not counted."""
+        counts = self.counts.get(column, {})
+        return sum(n for value, n in counts.items() if value < limit) / self.games if self.games else 0.0
 
 
 @dataclasses.dataclass(frozen=True)

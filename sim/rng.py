@@ -138,7 +138,7 @@ def lowest_one(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def either(typing_context: Any, condition: Any, a: Any, b: Any) -> Any:
-    """Return the uint64 `a` if the boolean `condition` holds, else `b`; without a branch, for what nobody can foresee."""
+    """Return the uint64 `a` if the boolean `condition` holds, else `b`: without a branch, for what none can foresee."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         chosen = builder.select(context.cast(builder, arguments[0], types.boolean, types.boolean), *arguments[1:])

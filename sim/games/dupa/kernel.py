@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sim.games.dupa import record as rec
+from sim.games.dupa.careful import choose_careful
 from sim.games.dupa.moves import (
     DEMANDED,
     NOTHING,
@@ -22,11 +23,11 @@ from sim.games.dupa.moves import (
     round_is_over,
     score_round,
 )
-from sim.games.dupa.policies import GREEDY, choose, choose_drawn, choose_greedy
+from sim.games.dupa.policies import GREEDY, RANDOM, choose_drawn, choose_greedy, choose_random
 from sim.games.dupa.record import MOST_CARDS, STATE_DTYPE
 from sim.jit import compiled, inlined
 
-__all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_match", "play_watched"]
+__all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_watched"]
 
 N_SMALL = 2  # columns before the counts: winner, end
 N_COUNTS = 4  # turns, draws, reshuffles, dupas
@@ -41,7 +42,8 @@ def new_scratch() -> np.ndarray[Any, Any]:
 def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
     """Play the games first … first + n_games - 1; return the columns, each some integers of shape (n_games,)."""
     decks = None if rules[0]["n_decks"] == 1 else int(rules[0]["n_decks"])
-    rows = new_columns(rules, n_games)
+    kind = np.int16 if decks is None and rules[0]["largest"] <= LARGEST else np.int64
+    rows = new_columns(rules, n_games, kind)
     play_games(scratch[0], rules[0], decks, np.uint64(seed), np.uint64(first), rows, n_games)
     return list(rows[:, :n_games])
 
@@ -62,10 +64,9 @@ def play_deal(
     return list(rows[:, :1])
 
 
-def new_columns(rules: Any, n_games: int) -> np.ndarray[Any, Any]:
-    """Return room for a block, a row each column: 16-bit numbers where every count fits, else 64-bit ones."""
+def new_columns(rules: Any, n_games: int, kind: type[np.signedinteger[Any]] = np.int64) -> np.ndarray[Any, Any]:
+    """Return room for a block, a row each column."""
     # An odd number of cache lines a row: rows a power of two apart would all share one set of the cache.
-    kind = np.int16 if rules[0]["largest"] <= LARGEST else np.int64
     in_line = 64 // np.dtype(kind).itemsize
     lines = -(-n_games // in_line) | 1
     return np.empty((N_SMALL + N_COUNTS + 3 * int(rules[0]["n_players"]), in_line * lines), kind)
@@ -84,7 +85,11 @@ def take_turn(
     if rules.policy[seat] == GREEDY:
         if choose_greedy(state, rules, decks, seat, situation, in_pile):
             return make_move(state, rules, decks, events, seat, situation, in_pile, False)
-    elif choose(state, rules, decks, seat):
+    elif (
+        choose_random(state, rules, decks, seat)
+        if rules.policy[seat] == RANDOM
+        else choose_careful(state, rules, decks, seat)
+    ):
         return make_move(state, rules, decks, events, seat, situation, in_pile, False)
     draw_or_pass(state, rules, decks, events, seat)
     return state.situation, state.in_pile
@@ -146,14 +151,6 @@ def play_round(state: Any, rules: Any, decks: Any, orders: Any, events: Any, num
 
 
 @inlined
-def play_match(state: Any, rules: Any, decks: Any, orders: Any, events: Any, seed: int, game: int) -> None:
-    """Play all rounds of a match."""
-    begin_match(state, rules, seed, game)
-    for number in range(rules.n_rounds):
-        play_round(state, rules, decks, orders, events, number)
-
-
-@inlined
 def write_row(state: Any, rules: Any, rows: Any, row: int) -> None:
     """Write the finished match in the order of `state.columns`."""
     n = np.uint64(rules.n_players)
@@ -198,7 +195,9 @@ def find_winners(state: Any, rules: Any) -> tuple[int, int, int]:
 def play_games(state: Any, rules: Any, decks: Any, seed: int, first: int, rows: Any, n_games: int) -> None:
     """Play `n_games` games from `first` on into the columns."""
     for row in range(n_games):
-        play_match(state, rules, decks, None, None, seed, first + np.uint64(row))
+        begin_match(state, rules, seed, first + np.uint64(row))
+        for number in range(rules.n_rounds):
+            play_round(state, rules, decks, None, None, number)
         write_row(state, rules, rows, row)
 
 
@@ -206,5 +205,7 @@ def play_games(state: Any, rules: Any, decks: Any, seed: int, first: int, rows: 
 def play_watched(state: Any, rules: Any, orders: Any, events: Any, seed: Any, game: Any, rows: Any) -> None:
     """Play an explicit deal into row 0 and write down what happens."""
     events[0, 0] = 0
-    play_match(state, rules, rules.n_decks, orders, events, seed, game)
+    begin_match(state, rules, seed, game)
+    for number in range(rules.n_rounds):
+        play_round(state, rules, rules.n_decks, orders, events, number)
     write_row(state, rules, rows, 0)

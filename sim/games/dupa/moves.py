@@ -1,8 +1,9 @@
 """Dupa biskupa, turn by turn: the rules folded into tables, and the moves that use them.
 
 Every function takes the game's record first. `decks` is None where one deck is played with, so that a hand is one word
-and numba drops every loop over decks; else the number of decks. `orders` is None for a seeded game, else the decks of an
-explicit deal (uint8, one row a round); `events` is None, or the rows in which a game to be told is written down.
+and numba drops every loop over decks; else anything (the number of decks). `orders` is None for a seeded game, else the
+decks of an explicit deal (uint8, one row a round); `events` is None, or the rows in which a game to be told is written
+down.
 
 What may be played depends on the pile's *situation*: its top card and whether that has to be beaten.
 """
@@ -15,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE
-from sim.games.dupa.weights import fold_careful
 from sim.games.dupa import record as rec
 from sim.games.dupa.record import N_RANKS, N_SITUATIONS
 from sim.games.dupa.rules import (
+    MAX_DECKS,
     MAX_PLAYERS,
     SLOTS,
     Demand,
@@ -30,6 +31,7 @@ from sim.games.dupa.rules import (
     PassWhen,
 )
 from sim.games.dupa.state import ENDS, columns
+from sim.games.dupa.weights import fold_careful
 from sim.jit import compiled, inlined
 from sim.rng import (
     DEAL,
@@ -129,9 +131,7 @@ def direction(rules: DupaRules) -> int:
     return 1 if rules.direction is Direction.CLOCKWISE else rules.players - 1
 
 
-def fold(
-    rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str | None = None
-) -> np.ndarray[Any, Any]:
+def fold(rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str | None = None) -> np.ndarray[Any, Any]:
     """Return the kernel's record of a rule set and the seats' policies, shape (1,).
 
     Parameters
@@ -189,11 +189,11 @@ def whole_ranks(low_bits: int) -> int:
 
 @inlined
 def n_words(decks: Any) -> int:
-    """Return how many words a set of cards has."""
+    """Return how many words of a set of cards are looked at: a fixed number; words of decks there are not are empty."""
     if decks is None:
         return 1
     else:
-        return decks
+        return MAX_DECKS
 
 
 @inlined
@@ -399,7 +399,7 @@ def lay(state: Any, rules: Any, decks: Any, seat: int, situation: int, in_pile: 
     state.laid[at, 0] = cards
     if decks is not None:
         state.first_from[at] = 0
-        for deck in range(np.uint64(1), np.uint64(decks)):
+        for deck in range(1, n_words(decks)):
             word = state.move[deck]
             state.hands[seat, deck] ^= word
             state.laid[at, deck] = word
@@ -430,7 +430,7 @@ def put_down(state: Any, decks: Any, at: int, cards: Any, n: int) -> int:
     if decks is None:
         return put_ranks(state.laid[at, 0], state.laid_first[at], cards, n)
     else:
-        return put_copies(state.laid[at], np.uint64(decks), state.laid_first[at], state.first_from[at], cards, n)
+        return put_copies(state.laid[at], decks, state.laid_first[at], state.first_from[at], cards, n)
 
 
 @inlined
@@ -460,7 +460,7 @@ def put_copies(words: Any, decks: int, first: int, first_from: int, cards: Any, 
     while left:
         card = left & (~left + ONE)
         left ^= card
-        for deck in range(decks):
+        for deck in range(np.uint64(MAX_DECKS)):
             if words[deck] & card and not (deck == first_from and first & card):
                 cards[n] = pack_number(deck, card)
                 n += ONE
@@ -490,7 +490,7 @@ def gather_pile(state: Any, decks: Any) -> int:
 def keep_top(state: Any, decks: Any, top: int) -> None:
     """Leave the top card, of pack number `top`, as the whole pile; a demand stands on."""
     from_deck, word = unpacked(top)
-    for deck in range(np.uint64(n_words(decks))):
+    for deck in range(n_words(decks)):
         state.laid[0, deck] = word if deck == from_deck else NOTHING
     state.laid_first[0] = NOTHING
     state.first_from[0] = NOTHING

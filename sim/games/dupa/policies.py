@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.games.dupa.careful import choose_careful, keeps_drawn
+from sim.games.dupa.careful import keeps_drawn
 from sim.games.dupa.moves import (
     LOW_BITS,
     NOTHING,
@@ -25,14 +25,6 @@ from sim.jit import compiled, inlined
 from sim.rng import count_ones, draw_below, either, lowest_one
 
 GREEDY, RANDOM, CAREFUL = (list(SLOTS[0].choices).index(name) for name in ("greedy", "random", "careful"))
-
-
-@inlined
-def choose(state: Any, rules: Any, decks: Any, seat: int) -> bool:
-    """Put the move of a seat that is not greedy into `state.move` and `state.as_dupas`; False if it passes."""
-    if rules.policy[seat] == RANDOM:
-        return choose_random(state, rules, decks, seat)
-    return choose_careful(state, rules, decks, seat)
 
 
 @inlined
@@ -71,7 +63,7 @@ def largest_rank(words: Any, decks: Any, may: int) -> int:
             rank = whole_ranks(ranks & (~ranks + ONE))
             ranks &= ranks - ONE
             n = 0
-            for deck in range(decks):
+            for deck in range(n_words(decks)):
                 n += count_ones(words[deck] & rank)
             if n > most:
                 best, most = rank, n
@@ -152,4 +144,4 @@ def choose_drawn(state: Any, rules: Any, decks: Any, seat: int) -> bool:
         state.as_dupas = word if declares_at_random(stream, rules, is_plain, is_dupa) else NOTHING
         return True
     state.as_dupas = word if is_dupa else NOTHING
-    return policy == GREEDY or not keeps_drawn(state, rules, decks, seat, is_plain, is_dupa)
+    return policy == GREEDY or not keeps_drawn(state, rules, decks, seat)

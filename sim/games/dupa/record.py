@@ -18,8 +18,8 @@ NO_TOP = 52  # in place of a top card: the pile is empty
 DEMANDED = 64  # added to the top card while it has to be beaten
 N_SITUATIONS = 128
 
-# Cards in a shuffled order: the first `n_revealed` are decided. They are *pack numbers*, as the pile's are: 52 times the
-# deck plus the number of `sim.cards`. (Eight more than there are cards: see `sim.rng.decide_next`.)
+# Cards in a shuffled order: the first `n_revealed` are decided. They are *pack numbers*: 52 times the deck plus the
+# number of `sim.cards`. (Room for eight more than there are: see `sim.rng.decide_next`.)
 STOCK_DTYPE = np.dtype(
     [
         ("stream", STREAM_DTYPE),
@@ -48,6 +48,9 @@ STATE_DTYPE = np.dtype(
         # the move being made
         ("move", np.uint64, (MAX_DECKS,)),
         ("as_dupas", np.uint64),  # cards of the move that are laid as dupas: all of them or none
+        ("best", np.uint64, (MAX_DECKS,)),  # the best move `careful` has found so far
+        ("best_dupas", np.uint64),
+        ("unseen", np.uint64, (MAX_DECKS,)),  # cards neither in its hand nor in the pile
         ("drawn", np.int64),  # pack number of the card drawn last
         # the round so far, and the match
         ("n_idle", np.int64),  # passes in a row without a draw

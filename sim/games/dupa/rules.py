@@ -116,9 +116,7 @@ class DupaRules(Rules):
             decks = -(-needed // DECK_SIZE)
             held = f"{self.decks} deck{'s hold' if self.decks > 1 else ' holds'} {self.n_cards}"
             cure = f"it takes decks = {decks}" if decks <= MAX_DECKS else f"even {MAX_DECKS} decks hold too few"
-            yield (
-                f"hand_size = {self.hand_size} and players = {self.players} need {needed} cards; {held} ({cure})"
-            )
+            yield f"hand_size = {self.hand_size} and players = {self.players} need {needed} cards; {held} ({cure})"
 
     def idle(self) -> Iterator[tuple[str, str]]:
         """Yield (option, why) for each option that cannot matter under the others."""
@@ -142,8 +140,8 @@ class DupaRules(Rules):
         kinds = set(policies)
         if kinds == {"greedy"} and self.dupa is Dupa.DECLARED:
             yield "dupa", "greedy declares a dupa whenever it may, which is automatic"
-        if "random" not in kinds and "careful" not in kinds:
-            yield "pass_when", "greedy passes only when it cannot play"
+        if "random" not in kinds:
+            yield "pass_when", "only random passes when it could play"
         if kinds == {"random"} and "several_dupas" not in seen:
             yield "several_dupas", "random lays one set a move"
 
@@ -169,9 +167,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def needs_random(
-    rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str | None = None
-) -> bool:
+def needs_random(rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str | None = None) -> bool:
     """Tell whether a game needs random numbers after an explicit deal: for a policy, or to shuffle the pile."""
     return reshuffle is None or "random" in policies["policy"]
 
@@ -189,11 +185,9 @@ def diagnose(rules: DupaRules, policies: Mapping[str, Sequence[str]], found: Fin
         )
     if stuck > 0.05:
         said.append(f"{_percent(stuck)} of the {what} are stuck: everybody passed and there was nothing to draw.")
-    turns_a_round = found.means.get("turns", float("inf")) / rules.rounds
-    if turns_a_round < rules.players:
-        said.append(
-            f"A round lasts {turns_a_round:.1f} turns in the mean: it is often over before every seat had a turn."
-        )
+    early = found.share_below("turns", rules.players) if rules.rounds == 1 else 0.0
+    if early > 0.05:
+        said.append(f"{_percent(early)} of the games are over before every seat had a turn.")
     fair = 1 / rules.players
     for seat in range(rules.players):
         share = found.means.get(f"win_share_{seat}", 0.0)

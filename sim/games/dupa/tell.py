@@ -92,7 +92,7 @@ class _Story:
         for seat, hand in enumerate(self.hands):
             yield from flow(f"{_title(_seat(seat))} has {_cards(sorted(hand))}", _INDENT)
         n_left = len(deck) - n * each
-        yield f"{_INDENT}{counted(n_left, 'card')} in the stock" if n_left else f"{_INDENT}No card is left for the stock"
+        yield f"{_INDENT}{counted(n_left, 'card') if n_left else 'No card'} in the stock"
 
     def _turn(self, events: Sequence[Event]) -> str:
         """Return a turn: who, on what, what is laid or drawn, and how many cards are left."""

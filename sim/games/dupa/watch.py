@@ -79,9 +79,10 @@ def shuffled_decks(spec: Spec, game: int) -> np.ndarray[Any, Any]:
     n_cards = spec.rules.n_cards
     decks = np.zeros((spec.rules.rounds, n_cards), np.uint8)
     stock = np.zeros(1, STOCK_DTYPE)[0]
+    names: tuple[Any, Any] = np.uint64(spec.seed), np.uint64(game)
     for number, deck in enumerate(decks):
         stock["cards"][:n_cards] = np.arange(n_cards)
-        start_stream(stock["stream"], np.uint64(spec.seed), np.uint64(game), DEAL, number)
+        start_stream(stock["stream"], *names, DEAL, number)
         shuffle_cards(stock["stream"], stock["cards"], n_cards)
         deck[:] = stock["cards"][:n_cards] % DECK_SIZE
     return decks
