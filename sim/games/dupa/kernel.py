@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from sim.games.dupa import record as rec
-from sim.games.dupa.careful import choose_careful
 from sim.games.dupa.moves import (
     DEMANDED,
     NOTHING,
@@ -23,7 +22,7 @@ from sim.games.dupa.moves import (
     round_is_over,
     score_round,
 )
-from sim.games.dupa.policies import GREEDY, RANDOM, choose_drawn, choose_greedy, choose_random
+from sim.games.dupa.policies import GREEDY, choose_drawn, choose_greedy, choose_other
 from sim.games.dupa.record import MOST_CARDS, STATE_DTYPE
 from sim.jit import compiled, inlined
 
@@ -42,9 +41,10 @@ def new_scratch() -> np.ndarray[Any, Any]:
 def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
     """Play the games first … first + n_games - 1; return the columns, each some integers of shape (n_games,)."""
     decks = None if rules[0]["n_decks"] == 1 else int(rules[0]["n_decks"])
+    others = None if decks is None and (rules[0]["policy"] == GREEDY).all() else 1
     kind = np.int16 if decks is None and rules[0]["largest"] <= LARGEST else np.int64
     rows = new_columns(rules, n_games, kind)
-    play_games(scratch[0], rules[0], decks, np.uint64(seed), np.uint64(first), rows, n_games)
+    play_games(scratch[0], rules[0], decks, others, np.uint64(seed), np.uint64(first), rows, n_games)
     return list(rows[:, :n_games])
 
 
@@ -74,7 +74,7 @@ def new_columns(rules: Any, n_games: int, kind: type[np.signedinteger[Any]] = np
 
 @inlined
 def take_turn(
-    state: Any, rules: Any, decks: Any, events: Any, seat: int, situation: int, in_pile: int
+    state: Any, rules: Any, decks: Any, others: Any, events: Any, seat: int, situation: int, in_pile: int
 ) -> tuple[int, int]:
     """Let a seat play, or draw and pass; return the pile's situation and ranks, which are in the record too.
 
@@ -82,15 +82,12 @@ def take_turn(
     """
     if events is not None:
         note(events, rec.TURN, seat, situation, state.stock.n_cards - state.stock.n_taken, 0, 0)
-    if rules.policy[seat] == GREEDY:
+    if others is None or rules.policy[seat] == GREEDY:
         if choose_greedy(state, rules, decks, seat, situation, in_pile):
             return make_move(state, rules, decks, events, seat, situation, in_pile, False)
-    elif (
-        choose_random(state, rules, decks, seat)
-        if rules.policy[seat] == RANDOM
-        else choose_careful(state, rules, decks, seat)
-    ):
-        return make_move(state, rules, decks, events, seat, situation, in_pile, False)
+    if others is not None:
+        if choose_other(state, rules, decks, seat):
+            return make_move(state, rules, decks, events, seat, situation, in_pile, False)
     draw_or_pass(state, rules, decks, events, seat)
     return state.situation, state.in_pile
 
@@ -132,7 +129,7 @@ def note_cards(state: Any, decks: Any, events: Any) -> None:
 
 
 @inlined
-def play_round(state: Any, rules: Any, decks: Any, orders: Any, events: Any, number: int) -> None:
+def play_round(state: Any, rules: Any, decks: Any, others: Any, orders: Any, events: Any, number: int) -> None:
     """Play round `number` to its end and score it."""
     begin_round(state, rules, decks, orders, number)
     seat = (np.uint64(number) * rules.step) % np.uint64(rules.n_players)
@@ -140,7 +137,7 @@ def play_round(state: Any, rules: Any, decks: Any, orders: Any, events: Any, num
     situation, in_pile = state.situation, state.in_pile
     n_turns = 1
     while True:
-        situation, in_pile = take_turn(state, rules, decks, events, seat, situation, in_pile)
+        situation, in_pile = take_turn(state, rules, decks, others, events, seat, situation, in_pile)
         if round_is_over(state, rules, decks, seat, n_turns):
             break
         n_turns += 1
@@ -192,12 +189,17 @@ def find_winners(state: Any, rules: Any) -> tuple[int, int, int]:
 
 
 @compiled
-def play_games(state: Any, rules: Any, decks: Any, seed: int, first: int, rows: Any, n_games: int) -> None:
-    """Play `n_games` games from `first` on into the columns."""
+def play_games(
+    state: Any, rules: Any, decks: Any, others: Any, seed: int, first: int, rows: Any, n_games: int
+) -> None:
+    """Play `n_games` games from `first` on into the columns.
+
+    `others` is None if every seat is greedy; numba drops the other policies then.
+    """
     for row in range(n_games):
         begin_match(state, rules, seed, first + np.uint64(row))
         for number in range(rules.n_rounds):
-            play_round(state, rules, decks, None, None, number)
+            play_round(state, rules, decks, others, None, None, number)
         write_row(state, rules, rows, row)
 
 
@@ -207,5 +209,5 @@ def play_watched(state: Any, rules: Any, orders: Any, events: Any, seed: Any, ga
     events[0, 0] = 0
     begin_match(state, rules, seed, game)
     for number in range(rules.n_rounds):
-        play_round(state, rules, rules.n_decks, orders, events, number)
+        play_round(state, rules, rules.n_decks, 1, orders, events, number)
     write_row(state, rules, rows, 0)

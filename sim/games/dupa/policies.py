@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.games.dupa.careful import keeps_drawn
+from sim.games.dupa.careful import choose_careful, keeps_drawn
 from sim.games.dupa.moves import (
     LOW_BITS,
     NOTHING,
@@ -71,6 +71,15 @@ def largest_rank(words: Any, decks: Any, may: int) -> int:
 
 
 @compiled
+def choose_other(state: Any, rules: Any, decks: Any, seat: int) -> bool:
+    """Put the move of a seat that is not greedy into `state.move` and `state.as_dupas`; False if it passes."""
+    policy = rules.policy[seat]
+    if policy == RANDOM:
+        return choose_random(state, rules, decks, seat)
+    return policy == CAREFUL and choose_careful(state, rules, decks, seat)
+
+
+@inlined
 def choose_random(state: Any, rules: Any, decks: Any, seat: int) -> bool:
     """Choose a uniform rank (or passing, where that is free), then a uniform legal set of its cards."""
     held = united(state.hands[seat], decks)
