@@ -33,7 +33,7 @@ def test_golden_transcript(path: Path) -> None:
 
 def facts_of(watched):
     """Return the kernel's events as facts in the reference's words."""
-    facts, number = [], -1
+    facts, number, is_same_move = [], -1, False
     for kind, a, b, *_ in watched.events:
         if kind == rec.ROUND:
             number = a

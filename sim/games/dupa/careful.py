@@ -131,7 +131,9 @@ def worth_of(state: Any, rules: Any, decks: Any, seat: int, as_dupas: int) -> in
     n_next = count_cards(state.hands[after], decks)
     lets = rules.fits[situation] | (rules.dupable[situation] & ~in_pile)
     blocked = chance_of_none(state, rules, decks, lets, n_next)
-    weight = rules.w_block + rules.w_block_few // n_next
+    weight = rules.w_block
+    if n_next < 4:
+        weight += rules.w_block_one if n_next == 1 else rules.w_block_two if n_next == 2 else rules.w_block_three
     if state.stock.n_taken == state.stock.n_cards and not rules.keep_top:
         third = next_seat(rules, after)
         weight += rules.w_block_fresh

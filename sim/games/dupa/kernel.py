@@ -18,6 +18,7 @@ from sim.games.dupa.moves import (
     lay,
     next_seat,
     note,
+    note_idle,
     put_down,
     round_is_over,
     score_round,
@@ -74,7 +75,7 @@ def new_columns(rules: Any, n_games: int, kind: type[np.signedinteger[Any]] = np
 
 @inlined
 def take_turn(
-    state: Any, rules: Any, decks: Any, others: Any, events: Any, seat: int, situation: int, in_pile: int
+    state: Any, rules: Any, decks: Any, others: Any, events: Any, seat: int, n_turns: int, situation: int, in_pile: int
 ) -> tuple[int, int]:
     """Let a seat play, or draw and pass; return the pile's situation and ranks, which are in the record too.
 
@@ -88,7 +89,7 @@ def take_turn(
     if others is not None:
         if choose_other(state, rules, decks, seat):
             return make_move(state, rules, decks, events, seat, situation, in_pile, False)
-    draw_or_pass(state, rules, decks, events, seat)
+    draw_or_pass(state, rules, decks, events, seat, n_turns)
     return state.situation, state.in_pile
 
 
@@ -101,20 +102,18 @@ def make_move(
     situation, in_pile = lay(state, rules, decks, seat, situation, in_pile)
     if events is not None:
         note_cards(state, decks, events)
-    state.n_idle = 0
     return situation, in_pile
 
 
 @compiled
-def draw_or_pass(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> None:
+def draw_or_pass(state: Any, rules: Any, decks: Any, events: Any, seat: int, n_turns: int) -> None:
     """Let a seat that plays nothing from its hand draw, and pass unless it plays the card; a demand may lapse."""
     if draw(state, rules, decks, events, seat):
-        state.n_idle = 0
         if rules.play_drawn and choose_drawn(state, rules, decks, seat):
             make_move(state, rules, decks, events, seat, state.situation, state.in_pile, True)
             return
     else:
-        state.n_idle += 1
+        note_idle(state, rules, n_turns)
     note(events, rec.PASS, seat, 0, 0, 0, 0)
     if not rules.until_met:
         state.situation &= ~DEMANDED
@@ -137,7 +136,7 @@ def play_round(state: Any, rules: Any, decks: Any, others: Any, orders: Any, eve
     situation, in_pile = state.situation, state.in_pile
     n_turns = 1
     while True:
-        situation, in_pile = take_turn(state, rules, decks, others, events, seat, situation, in_pile)
+        situation, in_pile = take_turn(state, rules, decks, others, events, seat, n_turns, situation, in_pile)
         if round_is_over(state, rules, decks, seat, n_turns):
             break
         n_turns += 1
@@ -189,9 +188,7 @@ def find_winners(state: Any, rules: Any) -> tuple[int, int, int]:
 
 
 @compiled
-def play_games(
-    state: Any, rules: Any, decks: Any, others: Any, seed: int, first: int, rows: Any, n_games: int
-) -> None:
+def play_games(state: Any, rules: Any, decks: Any, others: Any, seed: int, first: int, rows: Any, n_games: int) -> None:
     """Play `n_games` games from `first` on into the columns.
 
     `others` is None if every seat is greedy; numba drops the other policies then.

@@ -17,6 +17,7 @@ import numpy as np
 
 from sim.cards import DECK_SIZE
 from sim.games.dupa import record as rec
+from sim.games.dupa.lanes import put_four
 from sim.games.dupa.record import N_RANKS, N_SITUATIONS
 from sim.games.dupa.rules import (
     MAX_DECKS,
@@ -57,15 +58,18 @@ ALL_CARDS = np.uint64(2**DECK_SIZE - 1)
 
 HAND_EMPTY, STUCK, TURN_CAP = (ENDS.index(name) for name in ("hand_empty", "stuck", "turn_cap"))
 
-# By 16 times the suit that goes first plus the suits of a set (bits): the suits in the order they are laid.
+FOUR_BYTES = np.uint64(0x01010101)
+# By 16 times the suit that goes first plus the suits of a set (bits): a byte for each suit, in the order they are laid.
 LAY_ORDER = np.array(
     [
-        sorted((suit for suit in range(4) if suits >> suit & 1), key=lambda suit: (not first >> suit & 1, suit))
-        + [0] * (4 - suits.bit_count())
+        int.from_bytes(
+            sorted((suit for suit in range(4) if suits >> suit & 1), key=lambda suit: (not first >> suit & 1, suit)),
+            "little",
+        )
         for first in range(16)
         for suits in range(16)
     ],
-    np.uint8,
+    np.uint64,
 )
 
 _SUIT = [sum(1 << (4 * rank + suit) for rank in range(N_RANKS)) for suit in range(4)]
@@ -326,7 +330,9 @@ def deal_pack(state: Any, rules: Any, orders: Any) -> None:
 def begin_round(state: Any, rules: Any, decks: Any, orders: Any, number: int) -> None:
     """Deal, with an empty pile."""
     state.round = number
+    state.last_turn = rules.max_turns
     state.n_idle = 0
+    state.idle_turn = 0
     state.winner = -1
     state.n_reshuffles = 0
     clear_pile(state)
@@ -441,10 +447,7 @@ def put_ranks(left: int, first: int, cards: Any, n: int) -> int:
         suits = (left >> bit) & np.uint64(15)
         base = bit + np.uint64(4) if bit < np.uint64(48) else NOTHING
         order = LAY_ORDER[np.uint64(16) * ((first >> bit) & np.uint64(15)) + suits]
-        cards[n] = base + order[0]
-        cards[n + ONE] = base + order[1]
-        cards[n + np.uint64(2)] = base + order[2]
-        cards[n + np.uint64(3)] = base + order[3]
+        put_four(cards, n, order + base * FOUR_BYTES)
         n += np.uint64(count_ones(suits))
         left ^= suits << bit
     return n
@@ -542,19 +545,25 @@ def draw(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> bool:
 
 
 @inlined
+def note_idle(state: Any, rules: Any, n_turns: int) -> None:
+    """Count a pass without a draw; when all players have passed so in a row, the round goes no further."""
+    state.n_idle = state.n_idle + 1 if state.idle_turn == n_turns - 1 else 1
+    state.idle_turn = n_turns
+    if state.n_idle == rules.n_players:
+        state.last_turn = n_turns
+
+
+@inlined
 def round_is_over(state: Any, rules: Any, decks: Any, seat: int, n_turns: int) -> bool:
     """Say whether the round ends after this turn, and how: a win, then stuck, then the cap."""
     if united(state.hands[seat], decks) == NOTHING:
         state.end = HAND_EMPTY
         state.winner = seat
         return True
-    if state.n_idle >= rules.n_players:
-        state.end = STUCK
-        return True
-    if n_turns >= rules.max_turns:
-        state.end = TURN_CAP
-        return True
-    return False
+    if n_turns < state.last_turn:
+        return False
+    state.end = STUCK if state.n_idle == rules.n_players and state.idle_turn == n_turns else TURN_CAP
+    return True
 
 
 @inlined

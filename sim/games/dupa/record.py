@@ -53,7 +53,9 @@ STATE_DTYPE = np.dtype(
         ("unseen", np.uint64, (MAX_DECKS,)),  # cards neither in its hand nor in the pile
         ("drawn", np.int64),  # pack number of the card drawn last
         # the round so far, and the match
-        ("n_idle", np.int64),  # passes in a row without a draw
+        ("last_turn", np.int64),  # the turn after which the round is over: the cap, or the one that made it stuck
+        ("n_idle", np.int64),  # passes in a row without a draw,
+        ("idle_turn", np.int64),  # and the turn of the last of them
         ("n_reshuffles", np.int64),
         ("winner", np.int64),
         ("end", np.int64),

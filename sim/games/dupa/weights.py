@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from sim.games.dupa.record import MOST_CARDS, N_RANKS
-from sim.games.dupa.rules import DupaRules
+from sim.games.dupa.rules import Dupa, DupaRules
 
 CERTAIN = 1024  # a chance of 1
 _LOG_UNIT = 65536
 _STEPS = 64  # of a factor two
 N_POWERS = 12 * _STEPS
 
-# Factors of what `careful` adds up (see `careful.worth`), in thousandths of a card laid.
+# Factors of what `careful` adds up (see `careful.worth_of`), in thousandths of a card laid. A group is all cards of one
+# rank left in the hand; it is new while the pile has no card of its rank. The third is the seat after the next.
 NAMES = (
     "group_new",
     "group_new_rank",
@@ -31,7 +32,9 @@ NAMES = (
     "spare",
     "laid",
     "block",
-    "block_few",
+    "block_one",
+    "block_two",
+    "block_three",
     "block_fresh",
     "block_third",
     "dupa",
@@ -44,22 +47,165 @@ NAMES = (
     "two_groups",
     "three_groups",
 )
-TABLE = dict.fromkeys(NAMES, 0) | {
-    "group_new": 800,
-    "group_old": 1500,
-    "group_old_rank": 0,
-    "group_new_ace": -500,
-    "group_old_ace": -1000,
-    "laid": 1000,
-    "block": 800,
-    "block_few": 1000,
-    "group_new_rank": -30,
-}
+
+# Found by the cross-entropy method: 40 rounds or more of 24 weight sets, each tried in some 32,000 games against greedy
+# seats (seats rotated), the six best deciding where the next 24 lie. `weights` says which rules a set was fitted to.
+TABLE = dict(
+    zip(
+        NAMES,
+        (
+            1611,
+            -98,
+            -1187,
+            1486,
+            -47,
+            -1065,
+            174,
+            -27,
+            -572,
+            576,
+            11,
+            -435,
+            -1452,
+            1000,
+            -577,
+            1743,
+            871,
+            581,
+            -398,
+            -9,
+            884,
+            54,
+            -344,
+            151,
+            575,
+            -122,
+            -449,
+            626,
+            567,
+        ),
+        strict=True,
+    )
+)
+TABLE_OF_TWO = dict(
+    zip(
+        NAMES,
+        (
+            1367,
+            -143,
+            -1039,
+            1316,
+            -104,
+            -920,
+            481,
+            80,
+            -27,
+            178,
+            44,
+            87,
+            -1242,
+            1000,
+            395,
+            1674,
+            837,
+            558,
+            -387,
+            407,
+            570,
+            48,
+            -326,
+            -155,
+            -270,
+            -148,
+            -204,
+            670,
+            -170,
+        ),
+        strict=True,
+    )
+)
+LETTER = dict(
+    zip(
+        NAMES,
+        (
+            1642,
+            -201,
+            -262,
+            945,
+            -20,
+            -659,
+            2,
+            4,
+            -514,
+            255,
+            -5,
+            588,
+            -1818,
+            1000,
+            145,
+            1510,
+            755,
+            503,
+            -762,
+            -247,
+            -140,
+            -331,
+            -892,
+            -199,
+            792,
+            -220,
+            381,
+            231,
+            551,
+        ),
+        strict=True,
+    )
+)
+LETTER_OF_TWO = dict(
+    zip(
+        NAMES,
+        (
+            1994,
+            -50,
+            -650,
+            920,
+            -93,
+            -836,
+            -407,
+            48,
+            -279,
+            253,
+            92,
+            -484,
+            -1734,
+            1000,
+            1701,
+            1355,
+            677,
+            451,
+            476,
+            227,
+            68,
+            -15,
+            446,
+            -101,
+            90,
+            257,
+            -29,
+            72,
+            1802,
+        ),
+        strict=True,
+    )
+)
 
 
 def weights(rules: DupaRules) -> Mapping[str, int]:
-    """Return the weights for a rule set."""
-    return TABLE
+    """Return the weights for a rule set: fitted to the variants `letter` and `table` with two players or four."""
+    lays_several = rules.several_dupas and rules.dupa is not Dupa.OFF
+    if rules.players == 2:
+        return LETTER_OF_TWO if lays_several else TABLE_OF_TWO
+    return LETTER if lays_several else TABLE
 
 
 def costs(w: Mapping[str, int], kind: str) -> list[list[int]]:
