@@ -50,18 +50,74 @@ def played(*where, **more):
     return " ".join(text for card, text in sorted(ACE_HIGH.items()) if cards >> card & 1)
 
 
-if __name__ == "__main__":
-    print("keep ace", played("5H 9C QD KS AS", ["4S", "5D"]))
-    print("demand low", played("7S QH KD AS 2C 3D", ["5H", "6D"], demand=True))
-    print("demand ace only", played("2S 3H 4C AS AH", ["5H", "6D"], demand=True))
-    print("demand with pair", played("7S 7H QH KD 2C", ["5H", "6D"], demand=True))
-    for k in (1,2,3,9): print("block", k, played("3S KH 5C 8D", ["4S", "9D"], others=(k, 9, 9)))
-    for k in (1,2,3,9): print("block2", k, played("3S QH", ["4S", "9D"], others=(k, 9, 9)))
-    print("old fits vs new", played("5S 8H KD 3C", ["8S", "5H", "TH"]))
-    print("old", played("9H 4C 7D", ["9S", "2H"]))
-    print("lead", played("2S 5H 5C 9D KH AS"))
-    print("lead", played("2S 2H 5H 5C 9D KH AS"))
-    print("lead few", played("2S 5H 5C 9D KH AS",others=(1,9,9)))
-    print("on ace", played("2S 5H 9D KH AC", ["3H","AS"]))
-    print("on ace few", played("2S 5H 9D KH AC", ["3H","AS"], others=(1,5,5)))
-    print("win", played("QS QH", ["3H","4S"]))
+# what is tried, hand, pile (the last set on top), the rest of the position, the move expected
+POSITIONS = [
+    ("it goes out when it can", "QS QH", ["3H", "4S"], {}, "QS QH"),
+    ("aces and high cards are kept", "5H 9C QD KS AS", ["4S", "5D"], {}, "9C"),
+    ("on an ace, too", "2S 5H 9D KH AC", ["3H", "AS"], {}, "2S"),
+    ("an ace is spent rather than a card drawn", "8C AC KD 7S", ["8S", "4D", "JS", "KS", "7C", "TH"], {}, "AC"),
+    ("but not where another card fits", "8H AC KD 7S", ["8S", "4D", "JS", "KS", "7C", "TH"], {}, "8H"),
+    ("a lead is low", "2S 5H 5C 9D KH AS", [], {}, "2S"),
+    ("a lead is a whole set", "2S 2H 5H 5C 9D KH AS", [], {}, "2S 2H"),
+    ("a demand is answered low", "7S QH KD AS 2C 3D", ["5H", "6D"], {"demand": True}, "7S"),
+    ("with all cards of the rank", "7S 7H QH KD 2C", ["5H", "6D"], {"demand": True}, "7S 7H"),
+    ("with aces when nothing else beats it", "2S 3H 4C AS", ["5H", "6D"], {"demand": True}, "AS"),
+    ("a rank that no later card will fit goes first", "9H JC KD", ["9S", "AS"], {}, "9H"),
+    ("a seat with one card is blocked", "3S KH 5C 8D", ["4S", "9D"], {"others": (1, 9, 9)}, "KH"),
+    ("a seat with many is not worth a king", "3S KH 5C 8D", ["4S", "9D"], {"others": (9, 9, 9)}, "3S"),
+    ("blocked by the highest there is", "3S QH", ["4S", "9D"], {"others": (1, 9, 9)}, "QH"),
+    ("it is the next seat that counts", "3S QH", ["4S", "9D"], {"others": (9, 1, 9)}, "3S"),
+    ("nothing to play is a pass", "8C 7S", ["8S", "7C", "TH"], {}, ""),
+]
+
+
+@pytest.mark.parametrize(("what", "hand", "pile", "more", "move"), POSITIONS, ids=[what for what, *_ in POSITIONS])
+def test_position(what, hand, pile, more, move):
+    assert played(hand, pile, **more) == move
+
+
+def test_it_goes_by_what_a_person_sees():
+    """Cards that lie face down may change places."""
+    where = ("3S 3H KH 5C 8D JC", ["4S", "9D"])
+    state, folded = position(*where, stock=10)
+    moves = set()
+    rnd = np.random.default_rng(1)
+    seen = word(where[0]) | sum(map(word, where[1]))
+    hidden = [card for card in range(52) if not seen >> card & 1]
+    for _ in range(50):
+        rnd.shuffle(hidden)
+        for seat in (1, 2, 3):
+            state["hands"][seat, 0] = sum(1 << int(card) for card in hidden[9 * seat : 9 * seat + 9])
+        assert choose_other(state, folded, None, np.uint64(0))
+        moves.add(int(state["move"][0]))
+    assert len(moves) == 1
+
+
+def test_a_drawn_ace_is_kept_unless_the_next_seat_is_about_to_go_out():
+    where = ("8C 7S AS", ["8S", "7C", "TH"])
+    for others, is_played in (((9, 9, 9), False), ((1, 9, 9), True)):
+        state, folded = position(*where, others=others, drawn="AS", rules={"play_drawn": True})
+        assert bool(choose_drawn(state, folded, None, np.uint64(0))) is is_played
+    state, folded = position("8C 7S 4H", where[1], drawn="4H", rules={"play_drawn": True})
+    assert choose_drawn(state, folded, None, np.uint64(0))
+
+
+# -- strength -------------------------------------------------------------------------------------------------------
+
+
+def wins_against_greedy(n, **options):
+    """Return how often one careful seat wins against greedy ones, seats rotated, n games at each; and the error."""
+    rules = GAME.rules.build(variant="table", options=options)
+    shares = []
+    for seat in range(rules.players):
+        policies = ["careful" if other == seat else "greedy" for other in range(rules.players)]
+        winners = Player(Spec.build(GAME, rules, {"policy": policies})).play(0, n)[0]
+        shares.append(float(np.mean(winners == seat)))
+    error = sum(share * (1 - share) / n for share in shares) ** 0.5 / len(shares)
+    return float(np.mean(shares)), error
+
+
+@pytest.mark.parametrize(("players", "least"), [(2, 0.85), (3, 0.52), (4, 0.395), (6, 0.22)])
+def test_careful_beats_greedy(players, least):
+    share, error = wins_against_greedy(20_000, players=players)
+    assert share - 4 * error > least

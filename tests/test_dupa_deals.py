@@ -74,4 +74,3 @@ def test_reshuffle_where_there_is_nothing_to_choose() -> None:
     assert "--reshuffle is for --deals" in refused("replay", "dupa", "--game", "1", "--reshuffle", "reverse")
     with pytest.raises(RuleError, match="nothing to choose"):
         sim.replay_deals("bussikuski", [deck(1)], reshuffle="reverse")
-
