@@ -131,7 +131,7 @@ def note_cards(state: Any, decks: Any, events: Any) -> None:
 def play_round(state: Any, rules: Any, decks: Any, others: Any, orders: Any, events: Any, number: int) -> None:
     """Play round `number` to its end and score it."""
     begin_round(state, rules, decks, orders, number)
-    seat = (np.uint64(number) * rules.step) % np.uint64(rules.n_players)
+    seat = rules.order[np.uint64(number % rules.n_players)]
     note(events, rec.ROUND, number, seat, 0, 0, 0)
     situation, in_pile = state.situation, state.in_pile
     n_turns = 1

@@ -130,9 +130,10 @@ def several_dupas(rules: DupaRules, dupable: Sequence[int]) -> list[int]:
     return [cards if rules.several_dupas and at != rec.NO_TOP else 0 for at, cards in enumerate(dupable)]
 
 
-def direction(rules: DupaRules) -> int:
-    """Return the step from a seat to the next."""
-    return 1 if rules.direction is Direction.CLOCKWISE else rules.players - 1
+def direction(rules: DupaRules) -> list[int]:
+    """Return the order of play, from seat 0."""
+    seats = range(rules.players)
+    return list(seats) if rules.direction is Direction.CLOCKWISE else [-seat % rules.players for seat in seats]
 
 
 def fold(rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str | None = None) -> np.ndarray[Any, Any]:
@@ -146,6 +147,11 @@ def fold(rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str
     free, suited, dupable = situations(rules)
     names = list(SLOTS[0].choices)
     kinds = [names.index(name) for name in policies["policy"]]
+    order, n = direction(rules), rules.players
+
+    def padded(numbers: Sequence[int]) -> list[int]:
+        return [*numbers, *[0] * (MAX_PLAYERS - n)]
+
     return pack(
         [
             ("n_players", "i8", rules.players),
@@ -162,13 +168,14 @@ def fold(rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str
             ("passes_freely", "i8", rules.pass_when is PassWhen.ANY),
             ("play_drawn", "i8", rules.play_drawn),
             ("keep_top", "i8", rules.keep_top),
-            ("step", "u8", direction(rules)),
+            ("order", ("u8", (MAX_PLAYERS,)), padded(order)),
+            ("next_seat", ("u8", (MAX_PLAYERS,)), padded([order[(order.index(s) + 1) % n] for s in range(n)])),
             ("winner_points", "i8", rules.winner_points),
             ("n_rounds", "i8", rules.rounds),
             ("max_turns", "i8", rules.max_turns),
             ("largest", "i8", max(column.high for column in columns(rules))),
             ("turns_over", "i8", reshuffle == "reverse"),
-            ("policy", ("i8", (MAX_PLAYERS,)), [*kinds, *[0] * (MAX_PLAYERS - len(kinds))]),
+            ("policy", ("i8", (MAX_PLAYERS,)), padded(kinds)),
             ("n_random", "i8", rules.players if "random" in policies["policy"] else 0),
             *fold_careful(rules),
         ]
@@ -569,9 +576,7 @@ def round_is_over(state: Any, rules: Any, decks: Any, seat: int, n_turns: int) -
 @inlined
 def next_seat(rules: Any, seat: int) -> int:
     """Return the seat that plays after `seat`."""
-    after = seat + rules.step
-    n = np.uint64(rules.n_players)
-    return after - n if after >= n else after
+    return rules.next_seat[seat]
 
 
 @inlined
