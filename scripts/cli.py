@@ -301,6 +301,7 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
         "fairdeal replay bussikuski --from results/mine --game 17",
         "fairdeal replay bussikuski --game 17 --deal > deals.txt",
         "fairdeal replay bussikuski --deals deals.txt --jsonl",
+        "fairdeal replay dupa --deals deals.txt --reshuffle reverse",
     ),
 )
 @game_argument
@@ -321,6 +322,11 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
 )
 @click.option("--deals", metavar="FILE", help="Play explicit deals, one a line ('-': standard input).")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Deals: print one JSON object a line, with the columns.")
+@click.option(
+    "--reshuffle",
+    metavar="HOW",
+    help="Deals of Dupa biskupa: 'reverse' turns the pile over for a new stock instead of shuffling it.",
+)
 @rule_options
 @policy_options
 @click.option("--threads", type=Count(1), expose_value=False, hidden=True)
@@ -333,6 +339,7 @@ def replay(
     as_deal: bool,
     deals: str | None,
     as_jsonl: bool,
+    reshuffle: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -344,12 +351,15 @@ def replay(
 
     A deals file has one deal a line: cards separated by spaces, top first; '#' begins a comment line. Bussikuski's
     deals are the deck of phases 1 and 2, ' | ', the bus deck, then ' | ' and a further deck of 52 for each reshuffle.
+    Dupa biskupa's are the shuffled deck, or for several rounds that many decks one after another.
     If a deal lacks a deck that its game needs, its record says so, and the exit status is 1 after all lines are done.
     """
     from sim import replays
 
     _check_replay(index, source, as_deal, deals, as_jsonl, as_json)
-    spec = _spec_from(game, source) if source else read_spec(game, given)
+    if reshuffle is not None and deals is None:
+        raise WrongCall("--reshuffle is for --deals")
+    spec = (_spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
     voice = Voice(quiet)
     if deals is not None:
         _replay_deals(voice, spec, deals, as_jsonl, as_json)
@@ -358,8 +368,8 @@ def replay(
     with voice.about_compiling():
         if as_deal:
             click.echo(replays.written_deal(spec, index))
-            if game.needs_random(spec.rules, spec.policies):
-                voice.say("Policies draw random numbers here: played from this line they draw others than in the run.")
+            if spec.needs_random:
+                voice.say("This game draws random numbers after the deal: played from its line it draws others.")
             return
         played = replays.replay_game(spec, index)
     click.echo(json.dumps(played.to_json(), ensure_ascii=False) if as_json else played.text)

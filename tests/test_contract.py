@@ -15,5 +15,10 @@ class TestBussikuski(GameContract):
     small = {"max_turns": 60}  # noqa: RUF012
 
 
+class TestDupa(GameContract):
+    name = "dupa"
+    small = {"max_turns": 60}  # noqa: RUF012
+
+
 def test_every_game_is_under_contract():
     assert {kind.name for kind in GameContract.__subclasses__()} == set(GAMES)

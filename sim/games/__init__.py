@@ -10,6 +10,7 @@ from sim.rules import RuleError, listed, nearest
 GAMES = {
     "autobus": "sim.games.autobus",
     "bussikuski": "sim.games.bussikuski",
+    "dupa": "sim.games.dupa",
 }
 
 
