@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sim.cards import DECK_SIZE, card_text, from_ace_high, to_ace_high
+from sim.events import Event
 from sim.game import Spec
 from sim.games.dupa import record as rec
 from sim.games.dupa.deals import write_deal
 from sim.games.dupa.kernel import fold
 from sim.games.dupa.rules import DupaRules, PassWhen
 from sim.games.dupa.state import ENDS
-from sim.games.dupa.watch import Event, Watched, shuffled_decks, watch
+from sim.games.dupa.watch import Watched, shuffled_decks, watch
 from sim.outcome import Column
 from sim.replays import NO_BREAK, Told, counted, flow
 from sim.rules import listed

@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE
+from sim.events import Event, collect_events
 from sim.game import Spec
 from sim.games.dupa.kernel import new_columns, new_scratch, play_watched
 from sim.games.dupa.record import STOCK_DTYPE
 from sim.rng import DEAL, shuffle_cards, start_stream
-
-FEWEST_EVENTS = 1_024
-MOST_EVENTS = 300_000
-
-Event = tuple[int, int, int, int, int, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,18 +54,14 @@ def watch(spec: Spec, folded: Any, game: int, orders: Sequence[Sequence[int]] | 
     decks = shuffled_decks(spec, game) if orders is None else np.array(orders, np.uint8)
     rows = new_columns(folded, 1)
     scratch = new_scratch()
-    n_rows = FEWEST_EVENTS
-    while True:
-        events = np.zeros((n_rows, 6), np.int64)
-        play_watched(scratch[0], folded[0], decks, events, np.uint64(spec.seed), np.uint64(game), rows)
-        n_events = int(events[0, 0])
-        if n_events < n_rows or n_rows > MOST_EVENTS:
-            break
-        n_rows = min(n_events, MOST_EVENTS) + 1
+    stream = np.uint64(spec.seed), np.uint64(game)
+    _, events, n_events = collect_events(
+        lambda events: play_watched(scratch[0], folded[0], decks, events, *stream, rows)
+    )
     return Watched(
         raw=tuple(int(column[0]) for column in rows),
         decks=tuple(map(tuple, decks.tolist())),
-        events=tuple(map(tuple, events[1 : n_events + 1].tolist())),
+        events=events,
         n_events=n_events,
     )
 
