@@ -85,11 +85,11 @@ def consider(state: Any, rules: Any, decks: Any, seat: int, ranks: int, as_dupas
 @inlined
 def consider_one(state: Any, rules: Any, decks: Any, seat: int, cards: int, as_dupas: int, best: int) -> int:
     """Keep the first one of `cards` as the best move if it is worth more; return the best move's worth."""
-    found = NOTHING
+    wanted = united(state.hands[seat], decks) & cards
+    wanted &= ~wanted + ONE
     for deck in range(n_words(decks)):
-        own = state.hands[seat, deck] & cards
-        state.move[deck] = own & (~own + ONE) if found == NOTHING else NOTHING
-        found |= own
+        state.move[deck] = state.hands[seat, deck] & wanted
+        wanted &= ~state.move[deck]  # one copy
     return keep_better(state, rules, decks, seat, as_dupas, best)
 
 
