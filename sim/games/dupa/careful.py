@@ -84,12 +84,15 @@ def consider(state: Any, rules: Any, decks: Any, seat: int, ranks: int, as_dupas
 
 @inlined
 def consider_one(state: Any, rules: Any, decks: Any, seat: int, cards: int, as_dupas: int, best: int) -> int:
-    """Keep the first one of `cards` as the best move if it is worth more; return the best move's worth."""
-    wanted = united(state.hands[seat], decks) & cards
-    wanted &= ~wanted + ONE
+    """Keep the first one of `cards` as the best move if it is worth more; return the best move's worth.
+
+    The first by suit, from whatever deck: copies of a card are alike.
+    """
+    own = united(state.hands[seat], decks) & cards
+    left = own & (~own + ONE)
     for deck in range(n_words(decks)):
-        state.move[deck] = state.hands[seat, deck] & wanted
-        wanted &= ~state.move[deck]  # one copy
+        state.move[deck] = state.hands[seat, deck] & left
+        left &= ~state.move[deck]
     return keep_better(state, rules, decks, seat, as_dupas, best)
 
 
