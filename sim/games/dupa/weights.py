@@ -15,8 +15,8 @@ _STEPS = 64  # of a factor two
 N_POWERS = 12 * _STEPS
 
 # What `careful` adds up (see `careful.worth_of`), in thousandths of a card laid. A group is all cards of one rank left
-# in the hand; it is new while the pile has no card of its rank. Costs: group_… to spare, and no_new to three_groups; the
-# others are gains, those named block in proportion to the chance that the next seat can play nothing.
+# in the hand; it is new while the pile has no card of its rank. Costs: group_… to spare, and no_new to three_groups;
+# the others are gains, those named block in proportion to the chance that the next seat can play nothing.
 #
 # Found by the cross-entropy method: 60 rounds or more of 24 weight sets, each tried in some 32,000 to 48,000 games
 # against greedy seats (seats rotated), the six best deciding where the next 24 lie; for the variants `table` and
