@@ -1,7 +1,8 @@
 """From rows to answers: tables in, tables out.
 
 Nothing here knows the games: `analysis` reads results through their file format only, and anybody's Parquet as well.
-Names are imported when they are first used, because a command that needs none of them must start at once.
+Names are imported when they are first used, because a command that needs none of them must start at once. No module
+has the name of a verb in it: importing the one would hide the other.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from analysis.comparison import Comparison, compare
     from analysis.intervals import Interval, clopper_pearson, mean, rate, wilson
     from analysis.load import LoadError, Rows, open_rows
     from analysis.summary import Counts, Summary, summarise
 
 _HOME = {
+    "Comparison": "comparison",
+    "compare": "comparison",
     "Interval": "intervals",
     "clopper_pearson": "intervals",
     "mean": "intervals",
@@ -40,12 +44,14 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Comparison",
     "Counts",
     "Interval",
     "LoadError",
     "Rows",
     "Summary",
     "clopper_pearson",
+    "compare",
     "mean",
     "open_rows",
     "rate",
