@@ -225,7 +225,7 @@ class JointCounts:
         shared = {name: found[0] for name, found in kinds.items() if found[0] and len(set(found)) == 1}
         self.left_out = tuple(name for name in kinds if name not in shared)
         self._kinds = shared
-        self.names = list(shared) if columns is None else _chosen(columns, list(shared), self.left_out)
+        self.names = list(shared) if columns is None else chosen_columns(columns, list(shared), self.left_out)
         self.notes = {name: _joined_note([side.run.columns.get(name) for side in sides], name) for name in shared}
         self._verdicts = {name: value for name, kind in shared.items() if kind == "word" and (value := _verdict(name))}
         self._counted: dict[tuple[str, float | str | None], Counted] = {}
@@ -396,7 +396,7 @@ def _kind(schema: pa.Schema, name: str) -> str | None:
     return "word" if is_text or pa.types.is_dictionary(kind) else None
 
 
-def _chosen(columns: Sequence[str], known: Sequence[str], left_out: Sequence[str]) -> list[str]:
+def chosen_columns(columns: Sequence[str], known: Sequence[str], left_out: Sequence[str]) -> list[str]:
     """Return the columns asked for: by name, or by the stem of the seats' (``points`` for ``points_0``, …).
 
     Raises
@@ -471,4 +471,4 @@ def _place(categories: Sequence[str], value: Any) -> int:
     return categories.index(value) if value in categories else len(categories)
 
 
-__all__ = ["Counted", "Joint", "JointCounts", "Measure", "unknown_column"]
+__all__ = ["Counted", "Joint", "JointCounts", "Measure", "chosen_columns", "unknown_column"]
