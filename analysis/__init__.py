@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from analysis.comparison import Comparison, compare
+    from analysis.effects import Factorial, factorial
     from analysis.intervals import Interval, clopper_pearson, mean, rate, wilson
     from analysis.load import LoadError, Rows, open_rows
     from analysis.summary import Counts, Summary, summarise
 
 _HOME = {
+    "Factorial": "effects",
+    "factorial": "effects",
     "Comparison": "comparison",
     "compare": "comparison",
     "Interval": "intervals",
@@ -46,12 +49,14 @@ def __dir__() -> list[str]:
 __all__ = [
     "Comparison",
     "Counts",
+    "Factorial",
     "Interval",
     "LoadError",
     "Rows",
     "Summary",
     "clopper_pearson",
     "compare",
+    "factorial",
     "mean",
     "open_rows",
     "rate",

@@ -16,6 +16,7 @@ from reports.table import WIDTH, Cell, Column, cell, digits_of, entry, games_tex
 
 if TYPE_CHECKING:
     from analysis.comparison import Margins
+    from analysis.joint import Measure
 
 _MOST_NEEDED = 1e12
 
@@ -94,7 +95,10 @@ def _variant(found: Comparison, name: str, width: int) -> list[list[str]]:
     if same:
         lines += ["", *wrapped(f"No deal differs in {', '.join(same)}.", width)]
     bounded = [difference for difference in shown if difference.bounds]
-    return [lines, _bounds(found, name, bounded, width)] if bounded else [lines]
+    there = (
+        f"{games_text(found.undecided[name])} under {name}, {found.undecided[found.baseline]:,} under {found.baseline}"
+    )
+    return [lines, bounds(there, bounded, [label(difference) for difference in bounded], width)]
 
 
 def _short(name: str, found: Comparison) -> str:
@@ -123,10 +127,12 @@ def label(difference: Difference) -> str:
 
 def difference_cell(difference: Difference) -> Cell:
     """Return a difference with its interval, in percentage points if it is one of rates."""
-    return cell(_scaled(difference.difference, 100 if difference.measure.is_rate else 1))
+    return cell(percent(difference.difference, difference.measure))
 
 
-def _scaled(interval: Interval, unit: float) -> Interval:
+def percent(interval: Interval, measure: Measure) -> Interval:
+    """Return an interval in percent if the measure is a rate."""
+    unit = 100 if measure.is_rate else 1
     return dataclasses.replace(
         interval, estimate=unit * interval.estimate, low=unit * interval.low, high=unit * interval.high
     )
@@ -164,18 +170,33 @@ def count(n: float) -> str:
     return f"{n:.0f}"
 
 
-def _bounds(found: Comparison, name: str, differences: Sequence[Difference], width: int) -> list[str]:
-    """Return how far the games without a verdict leave the differences of rates open."""
-    there = f"{found.undecided[name]:,} under {name}, {found.undecided[found.baseline]:,} under {found.baseline}"
+def bounds(there: str, differences: Sequence[Difference], names: Sequence[str], width: int) -> list[str]:
+    """Return how far the games without a verdict leave differences of rates open; a sentence if hardly at all."""
+    if not differences:
+        return []
+    taken = f"No verdict: {there}. The figures above take them as they stand"
+    pairs = [
+        (name, difference, difference.bounds)
+        for name, difference in zip(names, differences, strict=True)
+        if difference.bounds and _gap(difference) > difference.difference.half_width / 10
+    ]
+    if not pairs:
+        return wrapped(f"{taken}; counting them as lost or as won moves no difference by a tenth of its ±.", width)
     lines = wrapped(
-        f"No verdict: {there}. The figures above take these games as they stand; here all of a variant's are counted "
-        "as lost and all of the other's as won, and the other way round, to show what they leave open.",
+        f"{taken}; here they are counted as lost on one side and as won on the other, and the other way round, to show "
+        "what they leave open, apart from chance. What is not listed moves by less than a tenth of its ±.",
         width,
     )
-    lows = [cell(_scaled(d.bounds.low, 100)) for d in differences if d.bounds]
-    highs = [cell(_scaled(d.bounds.high, 100)) for d in differences if d.bounds]
+    lows = [cell(percent(limits.low, difference.measure)) for _, difference, limits in pairs]
+    highs = [cell(percent(limits.high, difference.measure)) for _, difference, limits in pairs]
     columns = [Column("difference at least", lows), Column("at most", highs)]
-    return [*lines, "", *table(Column("", [label(difference) for difference in differences]), columns, width)]
+    return [*lines, "", *table(Column("", [name for name, _, _ in pairs]), columns, width)]
+
+
+def _gap(difference: Difference) -> float:
+    """Return how far the games without a verdict can move a difference."""
+    assert difference.bounds
+    return difference.bounds.high.estimate - difference.bounds.low.estimate
 
 
 def legend(differences: Sequence[Difference], width: int) -> list[str]:

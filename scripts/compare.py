@@ -24,7 +24,7 @@ from scripts.options import (
     threads_option,
 )
 from scripts.playing import play
-from scripts.progress import Voice, duration
+from scripts.progress import LONG, Voice, duration
 from scripts.variants import (
     VARIANT,
     Factor,
@@ -38,9 +38,11 @@ from scripts.variants import (
     write_document,
 )
 from sim.game import Game
+from sim.rules import listed, nearest
 
 if TYPE_CHECKING:
     from analysis.comparison import Comparison, Plan
+    from analysis.effects import Factorial
     from sim.api import Prepared
 
 MOST_GAMES = 10**12
@@ -95,6 +97,11 @@ MOST_GAMES = 10**12
     metavar="NAME",
     help="Compare only this column ('points': all seats'); may be repeated. Fewer comparisons are decided sooner.",
 )
+@click.option(
+    "--by",
+    metavar="MEASURE",
+    help="With several --vary: rank them by this measure, written as in the table ('turns', 'winner == 0').",
+)
 @rule_options
 @policy_options
 @threads_option
@@ -108,6 +115,7 @@ def compare(
     baseline: Sequence[str],
     margins: Sequence[str],
     columns: Sequence[str],
+    by: str | None,
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -118,13 +126,18 @@ def compare(
 
     Game number i of a seed is dealt alike under all variants, so differences are taken deal by deal. Their intervals
     hold each for itself, the verdicts all together (Holm). Games without a verdict are shown as bounds.
+
+    With several --vary every combination is played; main effects, interactions and what matters most are shown.
     """
+    if by and len(varied) < 2:
+        raise WrongCall("--by ranks several options: give --vary more than once")
     factors = read_factors(game, varied)
     variants = build_variants(game, factors, given)
     chosen = find_baseline(variants, factors, baseline)
     margin = read_margins(margins)
     parent = default_parent(variants, n_games) if out is None else out
-    prepared = _prepare(variants, n_games, parent, columns)
+    _check_columns(variants, columns, by)
+    prepared = _prepare(variants, n_games, parent)
     voice = Voice(quiet)
     plan = _write_plan(factors, variants, chosen, parent)
     _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
@@ -133,24 +146,32 @@ def compare(
     from analysis.comparison import compare as compare_folders
 
     found = compare_folders(plan, margin=Margins(**margin), columns=columns or None)
-    _print(found, chosen, factors, as_json, parent)
+    _print(found, chosen, factors, by, as_json, parent)
     voice.say(f"Compared in {time.monotonic() - began:.2g} s; results in {parent}")
 
 
-def _prepare(variants: Sequence[Variant], n_games: int, parent: Path, columns: Sequence[str]) -> list[Prepared]:
-    """Check everything before anything is played or written."""
-    from analysis.comparison import DOCUMENT
+def _check_columns(variants: Sequence[Variant], columns: Sequence[str], by: str | None) -> None:
+    """Refuse columns that not every variant has."""
     from analysis.joint import chosen_columns
     from analysis.load import LoadError
+
+    names = [[column.name for column in variant.spec.columns] for variant in variants]
+    shared = [name for name in names[0] if all(name in others for others in names)]
+    elsewhere = sorted({name for others in names for name in others} - set(shared))
+    wanted = [("--column", list(columns))] + ([("--by", [by.partition("==")[0].strip()])] if by else [])
+    for option, chosen in wanted:
+        try:
+            chosen_columns(chosen, shared, elsewhere)
+        except LoadError as error:
+            raise WrongCall(f"{option}: {error}") from None
+
+
+def _prepare(variants: Sequence[Variant], n_games: int, parent: Path) -> list[Prepared]:
+    """Check the folders before anything is played or written."""
+    from analysis.comparison import DOCUMENT
     from sim.api import prepare
 
     check_parent(parent, DOCUMENT)
-    names = [[column.name for column in variant.spec.columns] for variant in variants]
-    shared = [name for name in names[0] if all(name in others for others in names)]
-    try:
-        chosen_columns(columns, shared, list({name for others in names for name in others} - set(shared)))
-    except LoadError as error:
-        raise WrongCall(f"--column: {error}") from None
     return [
         prepare(
             variant.spec.game,
@@ -201,21 +222,41 @@ def _play_all(
             continue
         there = f" ({run.n_there:,} games are there)" if run.n_there else ""
         left = ""
-        if n_played:
-            left = f"; about {duration(sum(r.n_missing for r in prepared[number - 1 :]) * seconds / n_played)} to go"
+        to_go = sum(r.n_missing for r in prepared[number - 1 :]) * seconds / n_played if n_played else 0.0
+        if to_go > LONG:
+            left = f"; about {duration(to_go)} to go"
         voice.say(f"{number} of {len(variants)}: {variant.name}{there}{left}")
         results = play(voice, run, threads, shown=shown)
         seconds, n_played = seconds + results.seconds, n_played + results.n_played
     voice.say(f"Played {n_played:,} games in {seconds:.3g} s, {n_played / max(seconds, 1e-9):,.0f} a second")
 
 
-def _print(found: Comparison, chosen: Variant, factors: Sequence[Factor], as_json: bool, parent: Path) -> None:
-    if as_json:
-        click.echo(json.dumps({**found.to_json(), "folder": str(parent)}, ensure_ascii=False, allow_nan=False))
-        return
-    from reports.comparison import render_comparison
+def _print(
+    found: Comparison, chosen: Variant, factors: Sequence[Factor], by: str | None, as_json: bool, parent: Path
+) -> None:
+    title, notes = chosen.spec.game.title, _notes(chosen, factors)
+    result: Comparison | Factorial = found
+    if len(factors) > 1:
+        from analysis.effects import factorial
 
-    click.echo(render_comparison(found, title=chosen.spec.game.title, notes=_notes(chosen, factors)))
+        result = factorial(found)
+    if as_json:
+        click.echo(json.dumps({**result.to_json(), "folder": str(parent)}, ensure_ascii=False, allow_nan=False))
+    elif result is found:
+        from reports.comparison import render_comparison
+
+        click.echo(render_comparison(found, title=title, notes=notes))
+    else:
+        from reports.effects import render_factorial
+
+        _check_measure(found, by)
+        click.echo(render_factorial(result, by=by, title=title, notes=notes))  # type: ignore[arg-type]
+
+
+def _check_measure(found: Comparison, by: str | None) -> None:
+    names = list(dict.fromkeys(difference.measure.name for difference in found.differences))
+    if by is not None and by not in names:
+        raise WrongCall(f"--by: there is no measure '{by}'{nearest(by, names)}; there are {listed(names, 'and')}")
 
 
 def _notes(chosen: Variant, factors: Sequence[Factor]) -> list[tuple[str, str]]:

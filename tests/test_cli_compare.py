@@ -103,6 +103,22 @@ def test_policies_and_named_variants_can_be_varied() -> None:
     assert {entry["variant"] for entry in told["differences"]} == {"give = leader"}
 
 
+def test_several_options_give_main_effects_and_a_ranking() -> None:
+    vary = ("--vary", "bus_stake=by_row,flat", "--vary", "players=3,4", "--out", "four")
+    text = good(*BASE, *vary, "--by", "bus_penalty")
+    assert "What matters most: bus_stake (from flat to by_row, bus_penalty goes from" in text
+    assert "players = 4 against 3, averaged over the rest" in text.splitlines()
+    assert sorted(os.listdir("four"))[1] == "bus_stake=by_row+players=3"
+    told = json.loads(good(*BASE, *vary, "--json", "--quiet"))
+    assert told["ranking_by"]["bus_penalty"][0]["factor"] == "bus_stake"
+    effects = {entry["effect"] for entry in told["effects"]}
+    assert effects == {"bus_stake = flat", "players = 4", "bus_stake = flat × players = 4"}
+        e["effect"] for e in told["effects"]
+    }
+    said = refused(*BASE, *vary, "--by", "bus_penaltis")
+    assert "--by: there is no column 'bus_penaltis'; did you mean 'bus_penalty'?" in said
+
+
 def test_more_games_and_another_value_use_what_is_there() -> None:
     good(*BASE, "--vary", "bus_stake=by_row,flat", "--out", "both", "--quiet")
     more = call("compare", "bussikuski", "--games", "3k", "--vary", "bus_stake=by_row,flat", "--out", "both")
@@ -112,7 +128,7 @@ def test_more_games_and_another_value_use_what_is_there() -> None:
 
 
 def test_an_interrupted_comparison_goes_on_with_the_same_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["compare", "bussikuski", "--vary", "bus_stake=by_row,flat", "--games", "100k", "--threads", "1"]
+    words = ["compare", "bussikuski", "--vary", "bus_stake=by_row,flat", "--games", "40k", "--threads", "1"]
     with monkeypatch.context() as patched:
         real = Progress.__call__
 
@@ -156,6 +172,7 @@ def test_an_interrupted_comparison_goes_on_with_the_same_command(monkeypatch: py
         (("--vary", "variant=letter,questions", "--rule", "bus=none"), "are the same rules and policies"),
         (("--vary", "bus=none,diamond", "--baseline", "straight"), "'straight' is no value of bus; they are none and"),
         (("--vary", "bus=none,diamond", "--baseline", "players=3"), "--baseline players=3: players is not varied; bus"),
+        (("--vary", "bus=none,diamond", "--by", "bus_penalty"), "--by ranks several options: give --vary more than"),
         (("--vary", "bus=none,diamond", "--margin", "0"), "--margin 0: '0' is not a positive number; write 0.5%"),
         (("--vary", "bus=none,diamond", "--margin", "points=x%"), "--margin points=x%: 'x%' is not a positive"),
     ],

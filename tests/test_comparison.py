@@ -12,6 +12,7 @@ from statsmodels.stats.multitest import multipletests
 from analysis import LoadError, compare
 from analysis.comparison import BIGGER, OPEN, SAME, SMALLER, TOO_SMALL, Margins
 from analysis.intervals import clopper_pearson, paired_rates, wilson
+from reports.comparison import render_comparison
 from tests import made_up
 
 GAMES = 3_000
@@ -293,6 +294,24 @@ def test_a_chosen_baseline_and_columns(folders):
         assert one.p == other.p
     assert there.frame().shape[0] == 3
     json.dumps(there.to_json(), allow_nan=False)
+
+
+def test_the_text_shows_what_games_without_a_verdict_leave_open(tmp_path, data):
+    capped = {**data[1], "end": np.where(np.arange(GAMES) % 4 == 0, 2, data[1]["end"]).astype(np.int8)}
+    folders = [made_up.write(tmp_path / name, rows) for name, rows in (("few", data[0]), ("many", capped))]
+    found = compare(folders, margin=Margins(rates=0.5))
+    lines = render_comparison(found).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert lines[0] == "Whist: 2 variants on the same 3,000 deals, seed 7"
+    assert any(line.startswith("many against few: ") for line in lines)
+    (start,) = [number for number, line in enumerate(lines) if line.startswith("No verdict: ")]
+    assert f"No verdict: {(capped['end'] == 2).sum()} games under many, 2" in lines[start]
+    bounds = found.of("win_share_0").bounds
+    row = next(line for line in lines[start:] if line.startswith("win_share_0, %"))
+    assert f"{100 * bounds.low.estimate:.1f}" in row
+    assert f"{100 * bounds.high.estimate:.1f}" in row
+    table = [line for line in lines[:start] if "too small to matter" in line]
+    assert any(line.startswith("win_share_0, %") for line in table)
 
 
 # What cannot be compared
