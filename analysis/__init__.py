@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from analysis.comparison import Comparison, compare
+    from analysis.conditions import ConditionError
     from analysis.effects import Factorial, factorial
     from analysis.intervals import Interval, clopper_pearson, mean, rate, wilson
     from analysis.load import LoadError, Rows, open_rows
+    from analysis.odds import Odds, ask
     from analysis.summary import Counts, Summary, summarise
 
 _HOME = {
+    "ConditionError": "conditions",
+    "Odds": "odds",
+    "ask": "odds",
     "Factorial": "effects",
     "factorial": "effects",
     "Comparison": "comparison",
@@ -48,12 +53,15 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Comparison",
+    "ConditionError",
     "Counts",
     "Factorial",
     "Interval",
     "LoadError",
+    "Odds",
     "Rows",
     "Summary",
+    "ask",
     "clopper_pearson",
     "compare",
     "factorial",

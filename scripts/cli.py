@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scripts.ask import ask
 from scripts.compare import compare
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
 from scripts.numbers import Count
@@ -60,6 +61,7 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, is_asked: boo
         "fairdeal games",
         "fairdeal run bussikuski --games 1M",
         "fairdeal compare autobus --vary bus_size=10,12 --games 100k",
+        "fairdeal ask results/mine 'winner == 0 and turns < 20'",
         "fairdeal replay bussikuski --seed 1 --game 17",
     ),
 )
@@ -254,6 +256,7 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
 
 
 main.add_command(compare)
+main.add_command(ask)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------

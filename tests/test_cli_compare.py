@@ -113,8 +113,6 @@ def test_several_options_give_main_effects_and_a_ranking() -> None:
     assert told["ranking_by"]["bus_penalty"][0]["factor"] == "bus_stake"
     effects = {entry["effect"] for entry in told["effects"]}
     assert effects == {"bus_stake = flat", "players = 4", "bus_stake = flat × players = 4"}
-        e["effect"] for e in told["effects"]
-    }
     said = refused(*BASE, *vary, "--by", "bus_penaltis")
     assert "--by: there is no column 'bus_penaltis'; did you mean 'bus_penalty'?" in said
 
