@@ -251,21 +251,30 @@ class JointCounts:
         for name in self.names:
             if self._kinds[name] == "word":
                 numbers, known = words.get(name) or _words([batch.column(name) for batch in batches])
-                valid = numbers >= 0
+                valid = None if numbers.min(initial=0) >= 0 else numbers >= 0
                 self._add_values(name, numbers, dict(enumerate(known)), valid, undecided)
             else:
-                numbers, found = self._numbers(name, [batch.column(name) for batch in batches])
-                valid = np.ones(numbers.shape, bool) if found is None else found
+                numbers, valid = self._numbers(name, [batch.column(name) for batch in batches])
                 if self._names_seats(name):
-                    values = {int(v): int(v) for v in np.unique(numbers[valid])} | self._seats(name)
-                    self._add_values(name, numbers, values, valid, undecided)
+                    seats = self._seats(name) or {int(v): int(v) for v in np.unique(numbers)}
+                    self._add_values(name, numbers, seats, valid, undecided)
                 else:
-                    self._add(name, None, numbers, found, undecided)
-            base = numbers[self.baseline], valid[self.baseline]
-            differs |= np.where(valid & base[1], numbers != base[0], valid != base[1])
+                    self._add(name, None, numbers, valid, undecided)
+            self._mark(differs, numbers, valid)
         self.games += n_games
         for v in range(len(batches)):
             self.differing[v] += int(np.count_nonzero(differs[v]))
+
+    def _mark(self, differs: Array, numbers: Array, valid: Array | None) -> None:
+        """Note in which games a column differs from the baseline's; an empty value is a value of its own."""
+        base = self.baseline
+        for v in range(len(numbers)):
+            if v == base:
+                continue
+            if valid is None:
+                differs[v] |= numbers[v] != numbers[base]
+            else:
+                differs[v] |= np.where(valid[v] & valid[base], numbers[v] != numbers[base], valid[v] != valid[base])
 
     def measures(self) -> list[tuple[Measure, Counted]]:
         """Return what was counted: wins first, then in the columns' order."""
@@ -330,7 +339,12 @@ class JointCounts:
         return undecided if undecided.any() else None
 
     def _add_values(
-        self, name: str, numbers: Array, values: Mapping[int, float | str], valid: Array, undecided: Array | None
+        self,
+        name: str,
+        numbers: Array,
+        values: Mapping[int, float | str],
+        valid: Array | None,
+        undecided: Array | None,
     ) -> None:
         """Count each value of a column: of a category, or a seat."""
         declared = dict.fromkeys(self.notes[name].categories)
@@ -340,10 +354,9 @@ class JointCounts:
         if name in self._too_many:
             return
         codes = {value: code for code, value in values.items()}
-        all_valid = None if valid.all() else valid
         for value in dict.fromkeys([*declared, *values.values(), *seen]):
-            found = numbers == codes[value] if value in codes else np.zeros(valid.shape, bool)
-            self._add(name, value, found, all_valid, undecided)
+            found = numbers == codes[value] if value in codes else np.zeros(numbers.shape, bool)
+            self._add(name, value, found, valid, undecided)
 
     def _add(
         self, name: str, value: float | str | None, numbers: Array, valid: Array | None, undecided: Array | None
@@ -462,7 +475,8 @@ def _in_shares(name: str, numbers: Array) -> Array:
     """Return shares of a win as whole numbers of 1/840."""
     scaled = numbers * SHARES
     whole = np.rint(scaled)
-    if len(scaled) and np.abs(scaled - whole).max(initial=0) > 1e-6:
+    scaled -= whole
+    if max(scaled.max(initial=0), -scaled.min(initial=0)) > 1e-6:
         raise LoadError(f"column '{name}' holds something that is no share of a win (1/k for each of k winners)")
     return np.asarray(whole, np.int16)
 
