@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from analysis.intervals import Interval, clopper_pearson, mean, rate, wilson
     from analysis.load import LoadError, Rows, open_rows
     from analysis.odds import Odds, ask
+    from analysis.sizes import for_half_width, pilot, to_tell_apart
     from analysis.summary import Counts, Summary, summarise
 
 _HOME = {
+    "for_half_width": "sizes",
+    "pilot": "sizes",
+    "to_tell_apart": "sizes",
     "ConditionError": "conditions",
     "Odds": "odds",
     "ask": "odds",
@@ -65,9 +69,12 @@ __all__ = [
     "clopper_pearson",
     "compare",
     "factorial",
+    "for_half_width",
     "mean",
     "open_rows",
+    "pilot",
     "rate",
     "summarise",
+    "to_tell_apart",
     "wilson",
 ]

@@ -9,8 +9,7 @@ import click
 
 from scripts.errors import WRONG, WrongCall, fail
 from scripts.options import examples, json_option, quiet_options
-
-VARIANTS = "_compare.json"
+from scripts.variants import variant_folders
 
 
 @click.command(
@@ -41,7 +40,7 @@ def ask(words: tuple[str, ...], given: str | None, as_json: bool, quiet: bool, n
         raise WrongCall(f"ask needs DIR and CONDITION; {missing} is missing")
     if condition.strip() and Path(condition).exists():
         raise WrongCall(f"ask needs a condition after the folders; '{condition}' is a folder")
-    folders = [folder for name in typed for folder in _variants(Path(name))]
+    folders = [folder for name in typed for folder in variant_folders(Path(name))]
     for folder in folders:
         if not folder.exists():
             fail(WRONG, f"there is no folder {folder}")
@@ -54,15 +53,6 @@ def ask(words: tuple[str, ...], given: str | None, as_json: bool, quiet: bool, n
     from reports.odds import render_odds
 
     click.echo(render_odds(found, title=_title(found.runs[0].game)))
-
-
-def _variants(folder: Path) -> list[Path]:
-    """Return the folders of a comparison's variants, or the folder itself."""
-    if not (folder / VARIANTS).exists():
-        return [folder]
-    from analysis.comparison import Plan
-
-    return list(Plan.read(folder).folders.values())
 
 
 def _title(name: str | None) -> str | None:

@@ -27,6 +27,7 @@ from scripts.options import (
     seed_option,
     threads_option,
 )
+from scripts.plan import plan
 from scripts.playing import announce, play
 from scripts.progress import Voice
 from sim.game import Deal, Game, Spec
@@ -257,6 +258,7 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
 
 main.add_command(compare)
 main.add_command(ask)
+main.add_command(plan)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sim.game import Game, Spec
 from sim.rules import IntegerList, RuleError, listed, nearest
 
 VARIANT = "variant"
+VARIANTS_DOCUMENT = "_compare.json"  # as analysis.comparison has it, which loads numpy
 MOST_VARIANTS = 256
 _LONGEST_NAME = 100
 
@@ -240,6 +241,21 @@ def write_document(folder: Path, name: str, document: Mapping[str, Any]) -> None
         replace_file(folder / name, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
     except OSError as error:
         raise StoreError(f"{folder} cannot be written: {(error.strerror or str(error)).lower()}") from error
+
+
+def variant_folders(folder: Path) -> list[Path]:
+    """Return the folders of a comparison's variants, or the folder itself if it is of none.
+
+    Raises
+    ------
+    LoadError
+        If the comparison's document is damaged.
+    """
+    if not (folder / VARIANTS_DOCUMENT).exists():
+        return [folder]
+    from analysis.comparison import Plan
+
+    return list(Plan.read(folder).folders.values())
 
 
 def read_margins(texts: Sequence[str]) -> dict[str, Any]:
