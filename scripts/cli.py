@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scripts.errors import COMMAND, FAILED, INTERRUPTED, WRONG, Commands, WrongCall, command_line, complain, fail
+from scripts.ask import ask
+from scripts.compare import compare
+from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
@@ -25,13 +27,15 @@ from scripts.options import (
     seed_option,
     threads_option,
 )
-from scripts.progress import Progress, Voice, stopping
+from scripts.plan import plan
+from scripts.playing import announce, play
+from scripts.progress import Voice
 from sim.game import Deal, Game, Spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:
     from analysis.summary import Summary
-    from sim.api import Prepared, Results
+    from sim.api import Results
 
 MOST_GAMES = 10**12
 MAX_INDEX = 2**64 - 1
@@ -57,6 +61,8 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, is_asked: boo
     epilog=examples(
         "fairdeal games",
         "fairdeal run bussikuski --games 1M",
+        "fairdeal compare autobus --vary bus_size=10,12 --games 100k",
+        "fairdeal ask results/mine 'winner == 0 and turns < 20'",
         "fairdeal replay bussikuski --seed 1 --game 17",
     ),
 )
@@ -172,10 +178,10 @@ def run(
         policies=spec.policies,
         out=default_folder(spec, n_games) if out is None else out,
     )
-    _announce(voice, prepared)
+    announce(voice, prepared)
     results = None
     if prepared.n_missing:
-        results = _play(voice, prepared, threads, shown=not no_progress)
+        results = play(voice, prepared, threads, shown=not no_progress)
     assert prepared.folder is not None
     _print_summary(prepared.folder, as_json, results)
     if results is not None:
@@ -183,47 +189,6 @@ def run(
             f"Played {results.n_played:,} games in {results.seconds:.3g} s, {results.games_per_second:,.0f} a second; "
             f"results in {prepared.folder}"
         )
-
-
-def _announce(voice: Voice, prepared: Prepared) -> None:
-    """Say what is going to be played, and where it goes."""
-    from sim.replays import described
-
-    spec = prepared.spec
-    if not prepared.n_missing:
-        voice.say(f"{prepared.folder} is complete: {prepared.games:,} games of {spec.game.title}, nothing to play.")
-        return
-    there = f" ({prepared.n_there:,} are there)" if prepared.n_there else ""
-    voice.say(f"Playing {prepared.games:,} games of {spec.game.title}{there}, seed {spec.seed}, into {prepared.folder}")
-    voice.say(described(spec))
-
-
-def _play(voice: Voice, prepared: Prepared, threads: int | None, *, shown: bool) -> Results:
-    """Play what is missing; leave with status 130 if interrupted on the way."""
-    results = None
-    with Progress(voice, shown=shown) as progress, stopping(progress) as stop:
-        try:
-            with voice.about_compiling():
-                results = prepared.play(threads=threads, progress=progress, stop=stop)
-        except KeyboardInterrupt:
-            pass
-    if results is not None and results.complete:
-        return results
-    n_there = _n_there(prepared) if results is None else results.n_there
-    complain(
-        f"interrupted; {n_there:,} of {prepared.games:,} games are kept in {prepared.folder}. "
-        f"To go on, give the same command: {command_line()}"
-    )
-    click.get_current_context().exit(INTERRUPTED)
-
-
-def _n_there(prepared: Prepared) -> int:
-    """Return how many games the folder holds."""
-    from sim.store import look
-
-    assert prepared.folder is not None
-    manifest = look(prepared.folder, prepared.spec, prepared.games)
-    return manifest.n_there if manifest else 0
 
 
 @main.command(
@@ -289,6 +254,11 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
     counts = {name: number.moments.counts for name, number in found.columns.items() if number.moments.counts}
     findings = Findings(found.games, found.means, found.ends, lows, counts)
     return spec, spec.game.diagnose(spec.rules, spec.policies, findings)
+
+
+main.add_command(compare)
+main.add_command(ask)
+main.add_command(plan)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
