@@ -8,6 +8,7 @@ from sim.game import Game
 from sim.rules import RuleError, listed, nearest
 
 GAMES = {
+    "bludiste": "sim.games.bludiste",
     "bussikuski": "sim.games.bussikuski",
 }
 

@@ -1,0 +1,96 @@
+"""Bludiště's policies `first` and `random`: which card is placed where (`best` has a module of its own)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sim.games.bludiste import record as rec
+from sim.games.bludiste.moves import ZERO, first_of, note, place_card, place_of, wanted_places
+from sim.games.bludiste.rules import SLOTS
+from sim.jit import compiled, inlined
+from sim.rng import draw_below
+
+FIRST, RANDOM, BEST = (list(SLOTS[0].choices).index(name) for name in ("first", "random", "best"))
+
+
+@inlined
+def fits_up(state: Any, card: int) -> bool:
+    """Tell whether a card fits the foundation going up."""
+    return state.wanted[np.uint64(card & 3)] == card
+
+
+@inlined
+def fits_down(state: Any, card: int) -> bool:
+    """Tell whether a card fits the foundation going down."""
+    return state.wanted[np.uint64((card & 3) + 4)] == card
+
+
+@inlined
+def choose_first(state: Any, low: int, high: int) -> tuple[int, int]:
+    """Return the first of a set of places whose cards fit, and the card's foundation, up before down."""
+    place = place_of(low, high)
+    card = np.int64(state.at[np.uint64(place)])
+    suit = card & 3
+    return place, suit if fits_up(state, card) else suit + 4
+
+
+@compiled
+def choose_random(state: Any, low: int, high: int) -> tuple[int, int]:
+    """Return any placement (place, foundation) of the cards at a set of places, with equal chances."""
+    n_placements = 0
+    for is_drawn in range(2):
+        number = draw_below(state.thinking, n_placements) if is_drawn else np.int64(255)
+        n_placements = 0
+        rest_low, rest_high = low, high
+        while rest_low | rest_high:
+            place = place_of(rest_low, rest_high)
+            one_low, one_high = first_of(rest_low, rest_high)
+            rest_low ^= one_low
+            rest_high ^= one_high
+            card = np.int64(state.at[np.uint64(place)])
+            if fits_up(state, card):
+                if n_placements == number:
+                    return place, card & 3
+                n_placements += 1
+            if fits_down(state, card):
+                if n_placements == number:
+                    return place, (card & 3) + 4
+                n_placements += 1
+    return -1, -1
+
+
+@inlined
+def choose(state: Any, policy: int, low: int, high: int) -> tuple[int, int]:
+    """Return the placement that the policy chooses among the cards that fit at a set of places."""
+    if policy == RANDOM:
+        return choose_random(state, low, high)
+    return choose_first(state, low, high)
+
+
+@inlined
+def place_until_stuck(state: Any, rules: Any, events: Any, policy: int) -> None:
+    """Place cards until none that is available fits."""
+    while True:
+        low, high = wanted_places(state)
+        low &= state.open[0]
+        high &= state.open[1]
+        if not low | high:
+            return
+        place, foundation = choose(state, policy, low, high)
+        note(events, rec.PLACE, place, np.int64(state.at[np.uint64(place)]), foundation)
+        place_card(state, rules, events, place, foundation)
+
+
+@inlined
+def place_by_grace(state: Any, rules: Any, events: Any, policy: int) -> bool:
+    """Place a card that fits but is not available, where nothing else is left to do and `grace` allows it."""
+    low, high = wanted_places(state)
+    if state.n_graces == 0 or low | high == ZERO:
+        return False
+    state.n_graces -= 1
+    place, foundation = choose(state, policy, low, high)
+    note(events, rec.GRACE, place, np.int64(state.at[np.uint64(place)]), foundation)
+    place_card(state, rules, events, place, foundation)
+    return True
