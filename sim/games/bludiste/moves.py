@@ -52,7 +52,7 @@ def max_rows(rules: BludisteRules) -> int:
 
 
 def available(rules: BludisteRules) -> tuple[list[int], int, int]:
-    """Return the places open anyhow, by the number of rows; does an empty place open the one below, and the one above?
+    """Return the places open anyhow by the number of rows, and if an empty place opens the one below, and the one above.
 
     The answers are words of ones or zeros.
     """
@@ -305,6 +305,15 @@ def place_card(state: Any, rules: Any, events: Any, place: int, foundation: int)
         above_low, above_high = (low >> across) | (high << back), high >> across
         state.open[0] |= (below_low & rules.opens_below) | (above_low & rules.opens_above)
         state.open[1] |= (below_high & rules.opens_below) | (above_high & rules.opens_above)
+
+
+@inlined
+def transfer_card(state: Any, events: Any, source: int, target: int) -> None:
+    """Move the top card of a foundation to the other one of its suit, which takes it (`transfer`)."""
+    step = -4 if source < 4 else 4
+    note(events, rec.TRANSFER, source, state.wanted[np.uint64(target)], target)
+    state.wanted[np.uint64(source)] += step
+    state.wanted[np.uint64(target)] += step
 
 
 @inlined

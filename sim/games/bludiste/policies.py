@@ -61,11 +61,69 @@ def choose_random(state: Any, low: int, high: int) -> tuple[int, int]:
     return -1, -1
 
 
+# The rule of thumb's weights, fitted by simulation (20,000,000 games at 12 columns): see `choose_by_thumb`.
+NEXT_FITS = 60
+FREED = 60
+FROM_NEWEST_ROW = 12
+
+
 @inlined
-def choose(state: Any, policy: int, low: int, high: int) -> tuple[int, int]:
+def nearness(state: Any, card: int) -> int:
+    """Return how soon a card can fit: `FREED` at once, half of it after one more card, a third after two …"""
+    suit = np.uint64(card & 3)
+    up = card - state.wanted[suit]
+    down = state.wanted[suit + np.uint64(4)] - card
+    n_before = up if up >= 0 and (up <= down or down < 0) else down
+    return FREED // (1 + (n_before >> 2)) if n_before >= 0 else 0
+
+
+@compiled
+def choose_by_thumb(state: Any, rules: Any, low: int, high: int) -> tuple[int, int]:
+    """Return the placement with the highest score, the first among equals.
+
+    It scores if the next card for the foundation is available, by how soon a blocked card that it frees can fit, and a
+    little if it leaves a gap in the newest row.
+    """
+    across = np.uint64(rules.columns)
+    back = np.uint64(64) - across
+    newest = rules.columns * (state.n_rows - 1)
+    blocked_low, blocked_high = state.occupied[0] & ~state.open[0], state.occupied[1] & ~state.open[1]
+    best = chosen = chosen_foundation = -1
+    while low | high:
+        place = place_of(low, high)
+        one_low, one_high = first_of(low, high)
+        low ^= one_low
+        high ^= one_high
+        card = np.int64(state.at[np.uint64(place)])
+        score = FROM_NEWEST_ROW if place >= newest else 0
+        below_low, below_high = one_low << across, (one_high << across) | (one_low >> back)
+        above_low, above_high = (one_low >> across) | (one_high << back), one_high >> across
+        freed_low = ((below_low & rules.opens_below) | (above_low & rules.opens_above)) & blocked_low
+        freed_high = ((below_high & rules.opens_below) | (above_high & rules.opens_above)) & blocked_high
+        while freed_low | freed_high:
+            score += nearness(state, np.int64(state.at[np.uint64(place_of(freed_low, freed_high))]))
+            first_low, first_high = first_of(freed_low, freed_high)
+            freed_low ^= first_low
+            freed_high ^= first_high
+        for way in range(2):
+            foundation = (card & 3) + 4 * way
+            if state.wanted[np.uint64(foundation)] == card:
+                following = np.uint64(card + 4 - 8 * way)
+                follows_low = state.laid[following, 0] & state.open[0]
+                follows_high = state.laid[following, 1] & state.open[1]
+                total = score + (NEXT_FITS if follows_low | follows_high else 0)
+                if total > best:
+                    best, chosen, chosen_foundation = total, place, foundation
+    return chosen, chosen_foundation
+
+
+@inlined
+def choose(state: Any, rules: Any, policy: int, low: int, high: int) -> tuple[int, int]:
     """Return the placement that the policy chooses among the cards that fit at a set of places."""
     if policy == RANDOM:
         return choose_random(state, low, high)
+    if policy == BEST:
+        return choose_by_thumb(state, rules, low, high)
     return choose_first(state, low, high)
 
 
@@ -78,7 +136,7 @@ def place_until_stuck(state: Any, rules: Any, events: Any, policy: int) -> None:
         high &= state.open[1]
         if not low | high:
             return
-        place, foundation = choose(state, policy, low, high)
+        place, foundation = choose(state, rules, policy, low, high)
         note(events, rec.PLACE, place, np.int64(state.at[np.uint64(place)]), foundation)
         place_card(state, rules, events, place, foundation)
 
@@ -90,7 +148,7 @@ def place_by_grace(state: Any, rules: Any, events: Any, policy: int) -> bool:
     if state.n_graces == 0 or low | high == ZERO:
         return False
     state.n_graces -= 1
-    place, foundation = choose(state, policy, low, high)
+    place, foundation = choose(state, rules, policy, low, high)
     note(events, rec.GRACE, place, np.int64(state.at[np.uint64(place)]), foundation)
     place_card(state, rules, events, place, foundation)
     return True

@@ -11,8 +11,8 @@ from sim.cards import card_text
 from sim.game import Spec
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.deals import write_deal
-from sim.games.bludiste.kernel import fold, play_told, shuffle_stock
-from sim.games.bludiste.record import SHIFT, STATE_DTYPE
+from sim.games.bludiste.kernel import fold, new_scratch, play_told, shuffle_stock
+from sim.games.bludiste.record import SHIFT
 from sim.games.bludiste.rules import Available, BludisteRules, Refill
 from sim.replays import NO_BREAK, Told, counted, flow
 
@@ -30,7 +30,7 @@ class Teller:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self._folded = fold(spec.rules, spec.policies)
-        self._state = np.zeros(1, STATE_DTYPE)
+        self._state, self._search, _ = new_scratch()
 
     def tell(self, game: int, orders: Sequence[Sequence[int]] | None = None) -> Told:
         """Tell the game of index `game`, or the explicit deal `orders` (its random numbers are those of `game`)."""
@@ -55,7 +55,7 @@ class Teller:
         columns = np.zeros((4, 1), np.uint8)
         order = np.array(stock, np.uint8) + np.uint8(SHIFT)
         stream: tuple[Any, Any] = np.uint64(self.spec.seed), np.uint64(game)
-        play_told(self._state[0], self._folded[0], order, events, *stream, columns)
+        play_told(self._state[0], self._search[0], self._folded[0], order, events, *stream, columns)
         n_events = int(events[0, 0])
         assert n_events < MOST_EVENTS
         return [(a, b, c, d) for a, b, c, d in events[1 : n_events + 1].tolist()], tuple(map(int, columns[:, 0]))
