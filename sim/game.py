@@ -85,6 +85,24 @@ class Slot:
             raise RuleError(f"--{self.name}: '{word}': the effort is a whole number from 1 to {MAX_EFFORT:,}")
         return name, int(effort)
 
+    def with_effort(self, given: str | None, effort: int) -> str:
+        """Return the policies `given` (the default if None) with this effort for those that take one and have none.
+
+        Raises
+        ------
+        RuleError
+            If none of them takes an effort, or there is no such policy.
+        """
+        words = [word.strip() for word in (self.default if given is None else given).split(",")]
+        names = [self.parse(word)[0] for word in words]
+        if not any(name in self.efforts for name in names):
+            takes = f"; {listed(list(self.efforts), 'and')} does" if self.efforts else ""
+            raise RuleError(f"--effort: {listed(names, 'and')} takes no effort{takes}")
+        return ",".join(
+            f"{word}:{effort}" if name in self.efforts and ":" not in word else word
+            for name, word in zip(names, words, strict=True)
+        )
+
     def spell(self, name: str, effort: int) -> str:
         """Return a policy with its effort as it is written; the default effort is left out."""
         return name if effort == self.efforts.get(name, 0) else f"{name}:{effort}"

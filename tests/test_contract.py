@@ -4,6 +4,10 @@ from sim.games import GAMES
 from tests.contract import GameContract
 
 
+class TestBludiste(GameContract):
+    name = "bludiste"
+
+
 class TestBussikuski(GameContract):
     name = "bussikuski"
     small = {"max_turns": 60}  # noqa: RUF012

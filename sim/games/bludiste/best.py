@@ -99,7 +99,7 @@ def moved_on(word: int, foundation: int, step: int) -> int:
     return word + change if (foundation < 4) == (step > 0) else word - change
 
 
-@inlined
+@compiled
 def add_node(
     search: Any, low: int, high: int, wanted: int, graces: int, parent: int, kind: int, where: int, foundation: int
 ) -> int:
@@ -136,9 +136,9 @@ def add_node(
     return node
 
 
-@inlined
+@compiled
 def add_end(search: Any, node: int, action: int, n_placed: int) -> None:
-    """Add a way to go on; if there is no room it takes the place of one with the fewest cards placed, if they are fewer."""
+    """Add a way to go on; if there is no room, in place of one with the fewest cards placed, if they are fewer."""
     if search.n_ends < MAX_ENDS:
         number = search.n_ends
         search.n_ends += 1
@@ -205,7 +205,7 @@ def is_forced(here: Any, rules: Any, card: int, low: int, high: int, foundation:
     return not can_come_to_want(here, card, other)
 
 
-@inlined
+@compiled
 def add_placements(search: Any, here: Any, state: Any, rules: Any, node: int, low: int, high: int, kind: int) -> None:
     """Add the positions after the placements of cards at a set of places: all of them, or a single forced one."""
     fill_low, fill_high = rules.filled[np.uint64(here.n_rows), 0], rules.filled[np.uint64(here.n_rows), 1]
@@ -256,7 +256,7 @@ def add_placements(search: Any, here: Any, state: Any, rules: Any, node: int, lo
         search.stack[last] = thumb_child
 
 
-@inlined
+@compiled
 def add_transfers(search: Any, here: Any, node: int) -> None:
     """Add the positions after the transfers between the foundations of a suit that meet (`transfer`)."""
     for suit in range(4):
@@ -271,7 +271,7 @@ def add_transfers(search: Any, here: Any, node: int) -> None:
                 add_node(search, low, high, wanted, search.graces[node], node, rec.TRANSFER, source, target)
 
 
-@inlined
+@compiled
 def add_deals(search: Any, here: Any, rules: Any, node: int, is_stuck: bool) -> bool:
     """Add the ways to deal in a position; False if nothing can be dealt."""
     gap_low, gap_high = gaps(here, rules)

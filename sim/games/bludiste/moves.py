@@ -14,7 +14,7 @@ from sim.games.bludiste import record as rec
 from sim.games.bludiste.deals import stock_pack
 from sim.games.bludiste.record import MAX_ROWS, MAX_STOCK, N_FOUNDATIONS, N_PLACES, SHIFT
 from sim.games.bludiste.rules import SLOTS, Available, BludisteRules, DealWhen, Fill, Refill
-from sim.jit import inlined
+from sim.jit import compiled, inlined
 from sim.rng import DEAL, decide_next, lowest_one, start_stream
 from sim.rng import POLICY as POLICY_STREAM
 from sim.rules import LARGEST_COUNT, pack
@@ -52,7 +52,7 @@ def max_rows(rules: BludisteRules) -> int:
 
 
 def available(rules: BludisteRules) -> tuple[list[int], int, int]:
-    """Return the places open anyhow by the number of rows, and if an empty place opens the one below, and the one above.
+    """Return the places open anyhow by the number of rows, and if an empty place opens the one below, and above.
 
     The answers are words of ones or zeros.
     """
@@ -159,7 +159,7 @@ def note(events: Any, kind: int, a: int, b: int, c: int) -> None:
             events[row, 3] = c
 
 
-@inlined
+@compiled
 def begin(state: Any, rules: Any, order: Any, seed: int, game: int) -> None:
     """Clear the table; take the explicit deal `order`, or begin the shuffle of the stock if it is None."""
     state.occupied[:] = ZERO
@@ -184,7 +184,7 @@ def begin(state: Any, rules: Any, order: Any, seed: int, game: int) -> None:
     start_stream(state.thinking, seed, game, POLICY_STREAM, 0)
 
 
-@inlined
+@compiled
 def decide_to(state: Any, rules: Any, n_cards: int) -> None:
     """Shuffle on until `n_cards` of the stock are decided."""
     while state.n_decided < n_cards:
@@ -215,7 +215,7 @@ def find_open(state: Any, rules: Any) -> None:
     state.open[1] = rules.always_open[last, 1] | (below_high & rules.opens_below) | (above_high & rules.opens_above)
 
 
-@inlined
+@compiled
 def open_row(state: Any, rules: Any, events: Any) -> None:
     """Open a row of `columns` cards, or of all that are left."""
     n_cards = min(np.int64(rules.columns), rules.n_stock - state.n_dealt)
@@ -239,7 +239,7 @@ def gaps(state: Any, rules: Any) -> tuple[int, int]:
     return rules.filled[last, 0] & ~state.occupied[0], rules.filled[last, 1] & ~state.occupied[1]
 
 
-@inlined
+@compiled
 def fill_gaps(state: Any, rules: Any, events: Any, low: int, high: int) -> None:
     """Fill gaps from the stock while it lasts, the oldest row first, each left to right."""
     while (low | high) and state.n_dealt < rules.n_stock:
@@ -255,7 +255,7 @@ def fill_gaps(state: Any, rules: Any, events: Any, low: int, high: int) -> None:
     find_open(state, rules)
 
 
-@inlined
+@compiled
 def deal(state: Any, rules: Any, events: Any) -> bool:
     """Fill gaps or open a row, when no card can be placed; False if neither can be done."""
     if state.n_dealt == rules.n_stock:

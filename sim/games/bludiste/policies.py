@@ -61,7 +61,9 @@ def choose_random(state: Any, low: int, high: int) -> tuple[int, int]:
     return -1, -1
 
 
-# The rule of thumb's weights, fitted by simulation (20,000,000 games at 12 columns): see `choose_by_thumb`.
+# The rule of thumb's weights (`choose_by_thumb`), found by simulation at 12 columns: of fourteen features, each tried
+# alone on 200,000 deals, these three gain (1.16 % won becomes 1.97 %); a random search over the weights of all of them,
+# on 100,000 deals a step, gained nothing more on fresh deals.
 NEXT_FITS = 60
 FREED = 60
 FROM_NEWEST_ROW = 12
@@ -69,7 +71,7 @@ FROM_NEWEST_ROW = 12
 
 @inlined
 def nearness(state: Any, card: int) -> int:
-    """Return how soon a card can fit: `FREED` at once, half of it after one more card, a third after two …"""
+    """Return how soon a card can fit: `FREED` at once, half of it after one more card, and so on."""
     suit = np.uint64(card & 3)
     up = card - state.wanted[suit]
     down = state.wanted[suit + np.uint64(4)] - card
@@ -127,7 +129,7 @@ def choose(state: Any, rules: Any, policy: int, low: int, high: int) -> tuple[in
     return choose_first(state, low, high)
 
 
-@inlined
+@compiled
 def place_until_stuck(state: Any, rules: Any, events: Any, policy: int) -> None:
     """Place cards until none that is available fits."""
     while True:
@@ -141,7 +143,7 @@ def place_until_stuck(state: Any, rules: Any, events: Any, policy: int) -> None:
         place_card(state, rules, events, place, foundation)
 
 
-@inlined
+@compiled
 def place_by_grace(state: Any, rules: Any, events: Any, policy: int) -> bool:
     """Place a card that fits but is not available, where nothing else is left to do and `grace` allows it."""
     low, high = wanted_places(state)

@@ -52,7 +52,10 @@ class BludisteRules(Rules):
     GAME: ClassVar[str] = "bludiste"
     VARIANTS: ClassVar = {
         "letter": ("the document's rules (the defaults)", {}),
-        "table": ("rows of twelve: the letter's game, with deals enough that can be won", {"columns": 12}),
+        "table": (
+            "a card is also free from below: with this one change best wins one deal in three, not one in 200",
+            {"available": Available.ABOVE_OR_BELOW},
+        ),
         "cadogan": (
             "a card is also free from below, and once a blocked card may be placed",
             {"available": Available.ABOVE_OR_BELOW, "grace": 1},
@@ -108,8 +111,16 @@ class BludisteRules(Rules):
     @property
     def always_won(self) -> bool:
         """Tell whether no deal can be lost: in the end all cards lie there, and every one is available."""
-        return self.most_rows * self.columns >= self.n_stock and (
-            self.available is Available.ALL or self.most_rows <= 2
+        return self.available is Available.ALL and self.most_rows * self.columns >= self.n_stock
+
+    @property
+    def decides_itself(self) -> bool:
+        """Tell whether nothing is left to the player: every card fits one foundation, and must go there if it can."""
+        return (
+            self.decks == 1
+            and self.refill is Refill.WHEN_STUCK
+            and self.deal is DealWhen.WHEN_STUCK
+            and (self.grace == 0 or "grace" in dict(self.idle()))
         )
 
     def idle(self) -> Iterator[tuple[str, str]]:
@@ -161,6 +172,8 @@ def diagnose(rules: BludisteRules, policies: Mapping[str, Sequence[str]], found:
         said.append(f"Hardly any game is won: {100 * won:.2g} % ({_one_in(won)}).")
     elif found.lows.get("won", won) > 0.99 and found.games > n_won > 0:
         said.append(f"Hardly any game is lost: {_one_in(1 - won)}.")
+    if rules.decides_itself:
+        said.append("There is nothing to decide: each card fits one foundation only, so all policies play alike.")
     if policies["policy"][0] in ("first", "random"):
         for name, is_set in (("transfer", rules.transfer and rules.decks == 2), ("deal", rules.deal)):
             if is_set:
