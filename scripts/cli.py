@@ -361,7 +361,7 @@ def _check_replay(
         raise WrongCall("--deal is for --game, and prints a line of a deals file")
     if source is not None:
         ctx = click.get_current_context()
-        for name in ("seed", "variant", "rule_file", "assignments", *SLOTS):
+        for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
                 raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 RANDOM_SCHEME = "philox4x64-10/v1"
 MAX_SEED = 2**64 - 1
+MAX_EFFORT = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,12 +36,16 @@ class Slot:
         The command's option without dashes: ``policy``; Bussikuski has ``guess`` and ``give``.
     choices
         Policy name → what it does. The order is the kernel's numbering.
+    efforts
+        Policy name → its default effort, for policies that think as long as they are told to: ``best`` may be written
+        ``best:4`` too, and a specification keeps it so.
     """
 
     name: str
     meaning: str
     choices: Mapping[str, str]
     default: str
+    efforts: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def read(self, given: str | Sequence[str] | None, seats: int) -> tuple[str, ...]:
         """Return one policy name per seat from ``a`` (every seat) or ``a,b,…`` (one each).
@@ -52,16 +57,55 @@ class Slot:
         """
         if given is None:
             given = self.default
-        names = [word.strip() for word in given.split(",")] if isinstance(given, str) else list(given)
-        for name in names:
-            if name not in self.choices:
-                known = list(self.choices)
-                raise RuleError(f"--{self.name}: '{name}' is no policy; choose {listed(known)}{nearest(name, known)}")
+        words = [word.strip() for word in given.split(",")] if isinstance(given, str) else list(given)
+        names = [self.spell(*self.parse(word)) for word in words]
         if len(names) == 1:
             names *= seats
         if len(names) != seats:
             raise RuleError(f"--{self.name}: {len(names)} policies for {seats} seats; give one for all or one per seat")
         return tuple(names)
+
+    def parse(self, word: str) -> tuple[str, int]:
+        """Return the policy written `word` (``best``, ``best:4``) and its effort; 0 for a policy that has none.
+
+        Raises
+        ------
+        RuleError
+            If there is no such policy, or it does not take this effort.
+        """
+        name, colon, effort = word.partition(":")
+        if name not in self.choices:
+            known = list(self.choices)
+            raise RuleError(f"--{self.name}: '{name}' is no policy; choose {listed(known)}{nearest(name, known)}")
+        if not colon:
+            return name, self.efforts.get(name, 0)
+        if name not in self.efforts:
+            raise RuleError(f"--{self.name}: '{word}': {name} takes no effort")
+        if not effort.isdecimal() or not 1 <= int(effort) <= MAX_EFFORT:
+            raise RuleError(f"--{self.name}: '{word}': the effort is a whole number from 1 to {MAX_EFFORT:,}")
+        return name, int(effort)
+
+    def with_effort(self, given: str | None, effort: int) -> str:
+        """Return the policies `given` (the default if None) with this effort for those that take one and have none.
+
+        Raises
+        ------
+        RuleError
+            If none of them takes an effort, or there is no such policy.
+        """
+        words = [word.strip() for word in (self.default if given is None else given).split(",")]
+        names = [self.parse(word)[0] for word in words]
+        if not any(name in self.efforts for name in names):
+            takes = f"; {listed(list(self.efforts), 'and')} does" if self.efforts else ""
+            raise RuleError(f"--effort: {listed(names, 'and')} takes no effort{takes}")
+        return ",".join(
+            f"{word}:{effort}" if name in self.efforts and ":" not in word else word
+            for name, word in zip(names, words, strict=True)
+        )
+
+    def spell(self, name: str, effort: int) -> str:
+        """Return a policy with its effort as it is written; the default effort is left out."""
+        return name if effort == self.efforts.get(name, 0) else f"{name}:{effort}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,6 +45,11 @@ class GameContract:
             }
             return Spec.build(game, rules, chosen, rnd.randrange(2**64))
 
+    def draws(self, game, rules, slot, name):
+        """Tell whether a policy draws random numbers."""
+        calm = Spec.build(game, rules).policies
+        return game.needs_random(rules, calm | {slot.name: (name,) * rules.players})
+
     def rows(self, spec, first, n):
         columns = Player(spec).play(first, n)
         return [{c.name: c.value(columns[i][row]) for i, c in enumerate(spec.columns)} for row in range(n)]
@@ -155,7 +160,10 @@ class GameContract:
         for _ in range(30):
             spec = self.spec(game, rnd, fixed=self.calm)
             calm = {
-                slot.name: [name if name != "random" else slot.default for name in spec.policies[slot.name]]
+                slot.name: [
+                    slot.default if self.draws(game, spec.rules, slot, name) else name
+                    for name in spec.policies[slot.name]
+                ]
                 for slot in game.slots
             }
             line = replays.written_deal(spec, rnd.randrange(2**40)).encode()

@@ -10,6 +10,10 @@ class TestAutobus(GameContract):
     calm = {"recycle": "bottom"}  # noqa: RUF012
 
 
+class TestBludiste(GameContract):
+    name = "bludiste"
+
+
 class TestBussikuski(GameContract):
     name = "bussikuski"
     small = {"max_turns": 60}  # noqa: RUF012

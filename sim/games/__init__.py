@@ -9,6 +9,7 @@ from sim.rules import RuleError, listed, nearest
 
 GAMES = {
     "autobus": "sim.games.autobus",
+    "bludiste": "sim.games.bludiste",
     "bussikuski": "sim.games.bussikuski",
     "dupa": "sim.games.dupa",
 }
