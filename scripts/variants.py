@@ -221,8 +221,9 @@ def check_parent(folder: Path, document: str) -> None:
         raise StoreError(f"{folder} cannot be read: {(error.strerror or '').lower()}") from error
     if MANIFEST in names:
         raise RefusedError(f"{folder} is the results folder of a single run; give another one for the variants")
-    if names and document not in names:
-        raise RefusedError(f"{folder} is not a folder of variants and not empty: it holds {min(names)}")
+    foreign = {name for name in names if not name.startswith(".")}  # such are what a killed process left
+    if foreign and document not in names:
+        raise RefusedError(f"{folder} is not a folder of variants and not empty: it holds {min(foreign)}")
 
 
 def write_document(folder: Path, name: str, document: Mapping[str, Any]) -> None:

@@ -4,6 +4,9 @@ import dataclasses
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +18,7 @@ from scripts.variants import read_factors
 from sim.games import get_game
 from tests.command_line import call, good, refused
 
+ROOT = Path(__file__).resolve().parent.parent
 BASE = ("compare", "bussikuski", "--games", "2k")
 
 
@@ -126,7 +130,7 @@ def test_more_games_and_another_value_use_what_is_there() -> None:
 
 
 def test_an_interrupted_comparison_goes_on_with_the_same_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["compare", "bussikuski", "--vary", "bus_stake=by_row,flat", "--games", "40k", "--threads", "1"]
+    words = ["compare", "bussikuski", "--vary", "bus_stake=by_row,flat", "--games", "20k", "--threads", "1"]
     with monkeypatch.context() as patched:
         real = Progress.__call__
 
@@ -187,6 +191,26 @@ def test_an_unknown_column_is_named_with_the_nearest() -> None:
     words = (*BASE, "--vary", "players=3,4", "--column", "points_3")
     assert "not every variant has a column 'points_3'" in refused(*words)
     assert os.listdir() == []
+
+
+def test_a_comparison_killed_at_any_moment_goes_on() -> None:
+    words = ["compare", "bussikuski", "--vary", "bus_stake=by_row,flat", "--games", "30k", "--quiet", "--threads", "1"]
+    good(*words, "--out", "whole")
+    program = "import sys; from scripts.cli import main; main(sys.argv[1:])"
+    for wait in (0.6, 1.0):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *words, "--out", "killed"],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL,
+        )
+        time.sleep(wait)
+        process.kill()
+        process.wait()
+    Path("killed").mkdir(exist_ok=True)
+    Path("killed/._compare.json.0.tmp").touch()
+    assert good(*words, "--out", "killed") == good(*words, "--out", "whole")
+    for name in ("bus_stake=by_row", "bus_stake=flat"):
+        pd.testing.assert_frame_equal(sorted_rows(f"killed/{name}"), sorted_rows(f"whole/{name}"))
 
 
 def test_folders_that_are_not_for_it() -> None:

@@ -350,7 +350,7 @@ def test_results_that_do_not_pair(tmp_path, folders, data):
 def test_holm_keeps_the_family_wise_error_when_nothing_differs():
     rng = np.random.default_rng(11)
     n, n_columns, wrong = 400, 10, 0
-    for _ in range(200):
+    for _ in range(120):
         tables = []
         shared = rng.normal(size=(n, n_columns))
         for _ in range(3):
@@ -358,4 +358,4 @@ def test_holm_keeps_the_family_wise_error_when_nothing_differs():
             tables.append(pd.DataFrame(shared + noise, columns=[f"x{k}" for k in range(n_columns)]))
             tables[-1]["game"] = range(n)
         wrong += any(found.verdict != OPEN for found in compare(tables).differences)
-    assert wrong <= stats.binom.ppf(0.999, 200, 0.05)
+    assert wrong <= stats.binom.ppf(0.999, 120, 0.05)
