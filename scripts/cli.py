@@ -219,20 +219,29 @@ def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None
 
 def _print_summary(folder: Path, as_json: bool, results: Results | None = None) -> None:
     """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
+    from analysis.quality import quality
     from analysis.summary import summarise
 
     found = summarise(folder)
     spec, diagnosis = _diagnose(found)
     if not as_json:
+        from reports.quality import render_quality
         from reports.text import render
 
         title, changes = (spec.game.title, spec.rules.changes()) if spec else (None, None)
-        click.echo(render(found, title=title, changes=changes, diagnosis=diagnosis))
+        texts = render(found, title=title, changes=changes, diagnosis=diagnosis), render_quality(found)
+        click.echo("\n\n".join(text for text in texts if text))
         return
     seconds = results.seconds if results else found.run.document.get("seconds")
     n_played = results.n_played if results else found.games
     speed = n_played / seconds if seconds else None
-    told = {**found.to_json(), "diagnosis": diagnosis, "seconds": seconds, "games_per_second": speed}
+    told = {
+        **found.to_json(),
+        "quality": quality(found).to_json(),
+        "diagnosis": diagnosis,
+        "seconds": seconds,
+        "games_per_second": speed,
+    }
     click.echo(json.dumps({**told, "folder": str(folder)}, ensure_ascii=False))
 
 
