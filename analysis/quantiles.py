@@ -75,7 +75,10 @@ def quantiles(
         if not n:
             found[level] = Interval(math.nan, low, high, 0, math.nan, "none", confidence)
             continue
-        ends = _near_ends(n, level, confidence, at) or tuple(map(at, ranks(n, level, confidence)))
+        ends = _near_ends(n, level, confidence, at)
+        if ends is None:
+            first, last = ranks(n, level, confidence)
+            ends = at(first), at(last)
         # A whole number times a level such as 0.05 may come out a hair too large.
         estimate = at(max(1, math.ceil(n * level * (1 - 1e-15))))
         found[level] = Interval(estimate, *ends, n, math.nan, "order_statistics", confidence)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_ENDS = ("low", "high")
+
+
 def seat_groups(names: Iterable[str]) -> dict[str, list[str]]:
     """Return stem → stem_0, stem_1, …, of the stems that have one for each of two seats or more."""
     groups: dict[str, dict[int, str]] = {}
@@ -78,9 +81,6 @@ class Standing:
         """Return ``low`` or ``high``; None if the winner is at neither end (or always at both: nobody differs)."""
         told = [end for end in _ENDS if self.is_first[end]]
         return told[0] if len(told) == 1 else None
-
-
-_ENDS = ("low", "high")
 
 
 def _first_two(numbers: Array, end: str) -> tuple[Array, Array]:
@@ -165,7 +165,7 @@ class SeatCounts:
             n_seats = max(len(self.groups[stem]) for stem in self.standings)
             won = np.stack([values == seat for seat in range(n_seats)])
             won &= True if valid is None else valid
-        return won, won.any(axis=0)
+        return won, np.asarray(won.any(axis=0))
 
     def _read(self, batch: pa.RecordBatch, names: Sequence[str]) -> tuple[Array, Array | None]:
         """Return the columns as whole numbers of shape (seats, games), and in which games all are there."""

@@ -27,7 +27,7 @@ def _quantile_table(summary: Summary, width: int) -> list[str]:
     rows: list[tuple[str, list[str]]] = []
     done: set[str] = set()
     groups = {name: (stem, names) for stem, names in seat_groups(measured).items() for name in names}
-    for name, column in measured.items():
+    for name in measured:
         if name in done:
             continue
         stem, names = groups.get(name, (name, [name]))
@@ -50,9 +50,7 @@ def _quantile_table(summary: Summary, width: int) -> list[str]:
         lines += wrapped(f"Too many values to be counted: {', '.join(many)}.", width)
     return [
         *lines,
-        *wrapped(
-            "In brackets the interval, where it is wider than one value; it holds whatever the distribution.", width
-        ),
+        *wrapped("In brackets the interval, if it is wider than one value; it holds for any distribution.", width),
     ]
 
 
@@ -102,8 +100,8 @@ def _quality_lines(found: Quality, width: int) -> list[str]:
         gap = _in_line(balance.gap, points=True)
         if balance.is_uneven:
             said = (
-                f"uneven: seat {balance.best} wins {gap} percentage points more often than seat {balance.worst} (the widest "
-                "gap of all pairs; the interval allows for the choice)"
+                f"uneven: seat {balance.best} wins {gap} percentage points more often than seat {balance.worst} (the "
+                "widest gap of all pairs; the interval allows for the choice)"
             )
         else:
             said = f"no two seats clearly differ; the widest gap is {gap} percentage points (allowing for the choice)"
@@ -121,15 +119,16 @@ def _quality_lines(found: Quality, width: int) -> list[str]:
         )
         said += _quantile(middle)
         if math.isfinite(length.ratio.estimate):
-            ends = f"{number(length.ratio.low, 2)} – {number(length.ratio.high, 2)}"
-            said += f"; the long ones {number(length.ratio.estimate, 2)} ({ends}) times as long as the short ones"
+            low, middling, high = (number(getattr(length.ratio, key), 2) for key in ("low", "estimate", "high"))
+            ends = "" if low == high else f" ({low} – {high})"
+            said += f"; the long ones {middling}{ends} times as long as the short ones"
         lines += _line("Length", said, width)
     for close in found.closeness:
         lines += _line("Closeness", _closeness(close), width)
     for luck in found.luck:
         said = (
-            f"{_in_line(luck.wins)} % of the wins go to the weaker policy, {luck.weaker}, on {100 * luck.seats:.3g} % of the "
-            f"seats (a seat with it wins {_in_line(luck.weaker_share)} %, one with {luck.stronger} "
+            f"{_in_line(luck.wins)} % of the wins go to the weaker policy, {luck.weaker}, on "
+            f"{100 * luck.seats:.3g} % of the seats (a seat with it wins {_in_line(luck.weaker_share)} %, one with {luck.stronger} "
             f"{_in_line(luck.stronger_share)} %)"
         )
         lines += _line("Luck", said, width)
@@ -141,8 +140,9 @@ def _quality_lines(found: Quality, width: int) -> list[str]:
 def _closeness(close: Closeness) -> str:
     least = "least" if close.end == "low" else "most"
     return (
-        f"the second seat is {_in_line(close.gap, percent=False)} behind in {words(close.stem)} (the winner has the {least}) "
-        f"on average, the median is {_quantile(close.median)}; at most 1 in {_in_line(close.close)} % of the games won"
+        f"the second seat is {_in_line(close.gap, percent=False)} behind in {words(close.stem)} (the winner has the "
+        f"{least}) on average, the median is {_quantile(close.median)}; at most 1 in {_in_line(close.close)} % of the "
+        "games won"
     )
 
 
