@@ -128,8 +128,8 @@ def _quality_lines(found: Quality, width: int) -> list[str]:
     for luck in found.luck:
         said = (
             f"{_in_line(luck.wins)} % of the wins go to the weaker policy, {luck.weaker}, on "
-            f"{100 * luck.seats:.3g} % of the seats (a seat with it wins {_in_line(luck.weaker_share)} %, one with {luck.stronger} "
-            f"{_in_line(luck.stronger_share)} %)"
+            f"{100 * luck.seats:.3g} % of the seats (a seat with it wins {_in_line(luck.weaker_share)} %, one "
+            f"with {luck.stronger} {_in_line(luck.stronger_share)} %)"
         )
         lines += _line("Luck", said, width)
     if not lines:
