@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 from analysis.conditions import ConditionError
 from analysis.intervals import CONFIDENCE, Interval
-from analysis.tally import Moments, Tally
+from analysis.tally import Array, Moments, Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 FIRST_LOOK = 1_024
 """Games at the first look; every look is at a multiple of it, and the last at the most games there may be."""
 
-STEP = 0.05
+STEP = 0.1
 """From look to look the games grow by this share."""
 
 TUNED = 10 * FIRST_LOOK
@@ -67,7 +67,7 @@ GUARANTEES = {
 
 
 def looks(most: int, first: int = FIRST_LOOK, step: float = STEP) -> Iterator[int]:
-    """Yield the numbers of games after which to look: 1,024, 2,048, …, later in steps of 5 %; the last is `most`."""
+    """Yield the numbers of games after which to look: 1,024, 2,048, …, later in steps of 10 %; the last is `most`."""
     games = first
     while games < most:
         yield games
@@ -218,14 +218,16 @@ class Watch:
                 f"'{target.what} ± {target.half_width:g}': every rate is known that well; allowed: below 0.5"
             )
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take in rows."""
+    def add(self, batch: pa.RecordBatch, weights: Array | None = None) -> None:
+        """Take in rows; with `weights`, of shape (rows,), each stands for so many games."""
         numbers, known = self._reader(batch)
-        self._tally.add(numbers if known.all() else numbers[known])
-
-    def add_counts(self, counts: Tally) -> None:
-        """Take in counts of the same quantity (a condition as 0 and 1)."""
-        self._tally.merge(counts)
+        if weights is None:
+            self._tally.add(numbers if known.all() else numbers[known])
+            return
+        counts: dict[float, int] = {}
+        for number, weight in zip(numbers[known].tolist(), weights[known].tolist(), strict=True):
+            counts[number] = counts.get(number, 0) + weight
+        self._tally.merge(Tally.of(counts))
 
     @property
     def interval(self) -> Interval:

@@ -327,6 +327,13 @@ def summarise(
         If `confidence` is not between 0 and 1.
     """
     if isinstance(source, str | os.PathLike):
+        from analysis.kept import into_counts, is_kept, open_kept
+
+        if is_kept(source):
+            kept = open_kept(source)
+            counts = Counts(kept.schema, kept.run)
+            into_counts(kept, counts)
+            return counts.summary(confidence)
         source = open_rows(source)
     if isinstance(source, Rows):
         counts = Counts(source.schema, source.run)
@@ -357,6 +364,10 @@ class Counts:
     ----------
     numbers, categories
         The names of the columns that are counted as numbers and as categories.
+    no_verdict
+        Category → the value that says that a game ended without a verdict.
+    seats
+        What is counted of several seats at once.
     left_out
         The names of those that are neither.
     """
@@ -386,7 +397,7 @@ class Counts:
                 self._booleans.add(field.name)
             if pa.types.is_floating(kind):
                 self._floats.add(field.name)
-        self._no_verdict = {name: value for name in self.categories if (value := _value_without_verdict(name))}
+        self.no_verdict = {name: value for name in self.categories if (value := _value_without_verdict(name))}
         self._all = {name: Tally() for name in self.numbers}
         self._of_undecided = {name: Tally() for name in self.numbers}
         self._values: dict[str, dict[str, int] | None] = {name: {} for name in self.categories}
@@ -405,9 +416,9 @@ class Counts:
         for name in self.categories:
             codes, words = _coded(batch.column(name))
             counts = count_values(codes)
-            self._enter(name, {word: counts.get(code, 0) for code, word in enumerate(words)})
-            if self._no_verdict.get(name) in words:
-                undecided |= codes == words.index(self._no_verdict[name])
+            self.enter(name, {word: counts.get(code, 0) for code, word in enumerate(words)})
+            if self.no_verdict.get(name) in words:
+                undecided |= codes == words.index(self.no_verdict[name])
         where = np.flatnonzero(undecided)
         self.undecided += len(where)
         for name in self.numbers:
@@ -430,7 +441,11 @@ class Counts:
             if counts is None:
                 self._values[name] = None
             else:
-                self._enter(name, counts)
+                self.enter(name, counts)
+
+    def set_number(self, name: str, every: Tally, of_undecided: Tally) -> None:
+        """Take a column's counts as they were kept: of every game, and of those without a verdict."""
+        self._all[name], self._of_undecided[name] = every, of_undecided
 
     def summary(self, confidence: float = CONFIDENCE) -> Summary:
         """Return the summary of what was counted so far."""
@@ -439,7 +454,7 @@ class Counts:
         for name, counts in self._values.items():
             if counts is not None:
                 categories[name] = _category(self._note(name), counts, confidence)
-        by = {(name, value): categories[name].counts.get(value, 0) for name, value in self._no_verdict.items()}
+        by = {(name, value): categories[name].counts.get(value, 0) for name, value in self.no_verdict.items()}
         too_many = [name for name in self.categories if name not in categories]
         left_out = (*self.left_out, *too_many)
         return Summary(self.run, self.games, columns, categories, self.undecided, by, left_out, confidence, self.seats)
@@ -453,7 +468,8 @@ class Counts:
         except ValueError as error:
             raise LoadError(f"column '{name}': {error}") from error
 
-    def _enter(self, name: str, found: Mapping[str, int]) -> None:
+    def enter(self, name: str, found: Mapping[str, int]) -> None:
+        """Add counts of a category's values."""
         known = self._values[name]
         if known is None:
             return
