@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scripts.deciding import Decided, decided_text, play_until_decided, read_deciding
 from scripts.errors import WrongCall
 from scripts.numbers import Count
 from scripts.options import (
@@ -102,6 +103,12 @@ MOST_GAMES = 10**12
     metavar="MEASURE",
     help="With several --vary: rank them by this measure, written as in the table ('turns', 'winner == 0').",
 )
+@click.option(
+    "--until",
+    metavar="decided|METRIC±H",
+    help="Stop as soon as every difference that has a --margin is decided, or each variant's difference in METRIC (as "
+    "its name stands in the table) has the half-width H, by anytime-valid intervals; N is then the most deals.",
+)
 @rule_options
 @policy_options
 @threads_option
@@ -116,6 +123,7 @@ def compare(
     margins: Sequence[str],
     columns: Sequence[str],
     by: str | None,
+    until: str | None,
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -137,16 +145,33 @@ def compare(
     margin = read_margins(margins)
     parent = default_parent(variants, n_games) if out is None else out
     _check_columns(variants, columns, by)
+    deciding = None
+    if until is not None:
+        deciding = read_deciding(until, [variant.name for variant in variants], margin)
     prepared = _prepare(variants, n_games, parent)
     voice = Voice(quiet)
     plan = _write_plan(factors, variants, chosen, parent)
-    _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
+    decided = None
+    if deciding is None:
+        _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
+    else:
+        decided = play_until_decided(
+            voice,
+            variants,
+            prepared,
+            deciding,
+            variants.index(chosen),
+            columns,
+            threads,
+            parent,
+            shown=not no_progress,
+        )
     began = time.monotonic()
     from analysis.comparison import Margins
     from analysis.comparison import compare as compare_folders
 
     found = compare_folders(plan, margin=Margins(**margin), columns=columns or None)
-    _print(found, chosen, factors, by, as_json, parent)
+    _print(found, chosen, factors, by, as_json, parent, decided)
     voice.say(f"Compared in {time.monotonic() - began:.2g} s; results in {parent}")
 
 
@@ -232,7 +257,13 @@ def _play_all(
 
 
 def _print(
-    found: Comparison, chosen: Variant, factors: Sequence[Factor], by: str | None, as_json: bool, parent: Path
+    found: Comparison,
+    chosen: Variant,
+    factors: Sequence[Factor],
+    by: str | None,
+    as_json: bool,
+    parent: Path,
+    decided: Decided | None,
 ) -> None:
     title, notes = chosen.spec.game.title, _notes(chosen, factors)
     result: Comparison | Factorial = found
@@ -241,8 +272,10 @@ def _print(
 
         result = factorial(found)
     if as_json:
-        click.echo(json.dumps({**result.to_json(), "folder": str(parent)}, ensure_ascii=False, allow_nan=False))
-    elif result is found:
+        told = {**result.to_json(), **({"until": decided.to_json()} if decided else {}), "folder": str(parent)}
+        click.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        return
+    if result is found:
         from reports.comparison import render_comparison
 
         click.echo(render_comparison(found, title=title, notes=notes))
@@ -251,6 +284,8 @@ def _print(
 
         _check_measure(found, by)
         click.echo(render_factorial(result, by=by, title=title, notes=notes))  # type: ignore[arg-type]
+    if decided is not None:
+        click.echo(f"\n{decided_text(decided, found)}")
 
 
 def _check_measure(found: Comparison, by: str | None) -> None:

@@ -395,6 +395,12 @@ class RunFolder:
         """Count the time from now on as time spent playing."""
         self._began = time.monotonic()
 
+    def stop_clock(self) -> None:
+        """Count no more time until `start_clock` is called again."""
+        if self._began is not None:
+            self.seconds += time.monotonic() - self._began
+            self._began = None
+
     def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
         """Write a block's rows as a part, or its counts; safe in any thread.
 
