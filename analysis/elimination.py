@@ -3,8 +3,8 @@
 All contestants play the same deals. At every look the one that is beaten beyond doubt by any other falls and plays no
 more, so that games go where they are needed. "Beyond doubt" is a confidence sequence of the paired difference
 (`analysis.sequential`): looking often costs nothing. Each pair's error is the stated one over the number of contestants
-less one. The truly best one is in so many pairs, and only if one of these errs can it fall, or can another that is worse
-by more than the margin be named in its place: so the probability of a wrong winner is at most the stated error.
+less one. The truly best one is in so many pairs, and only if one of these errs can it fall, or can another that is
+worse by more than the margin be named in its place: so the probability of a wrong winner is at most the stated error.
 
 References
 ----------
@@ -61,8 +61,8 @@ class Race:
     error
         The probability with which the winner may be the wrong one, 0-1.
     margin
-        A difference this small does not matter: a leader that nobody left can beat by more wins. None to go on until one
-        is left.
+        A difference this small does not matter: a leader that nobody left can beat by more wins. None to go on until
+        one is left.
     unit
         Scores are handed over in units of 1/unit, as whole numbers.
     spread
@@ -148,7 +148,9 @@ class Race:
         n, n_differ = self._joint.n, int(self._differ[a, b])
         if n_differ >= ENOUGH:
             return mean_sequence(average, variance, n, self._confidence)
-        reach = rate_sequence(n_differ, n, self._confidence).high * self.spread if math.isfinite(self.spread) else math.inf
+        reach = (
+            rate_sequence(n_differ, n, self._confidence).high * self.spread if math.isfinite(self.spread) else math.inf
+        )
         low, high = min(-reach, average), max(reach, average)
         return Interval(average, low, high, n, math.nan, "beta_binomial", self._confidence)
 
@@ -185,7 +187,7 @@ class Race:
         return mean_sequence(average, variance, self._joint.n, 1 - self.error)
 
     def ranking(self) -> list[str]:
-        """Return the contestants, the best first; those that fell come after those that are left, the first to fall last."""
+        """Return the contestants, the best first; those that fell come last, the first of them at the very end."""
         left = sorted(self.active, key=lambda name: -self._sign * self.score(name).estimate)
         return [*left, *(fall.name for fall in reversed(self.falls))]
 

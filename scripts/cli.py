@@ -32,6 +32,7 @@ from scripts.options import (
 from scripts.plan import plan
 from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
+from scripts.race import race
 from sim.game import Deal, Game, Spec
 from sim.rules import RuleError
 
@@ -295,6 +296,7 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
 main.add_command(compare)
 main.add_command(ask)
 main.add_command(plan)
+main.add_command(race)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------

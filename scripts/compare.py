@@ -148,6 +148,7 @@ def compare(
     deciding = None
     if until is not None:
         deciding = read_deciding(until, [variant.name for variant in variants], margin)
+        _check_columns(variants, columns, by, deciding.target.what if deciding.target else None)
     prepared = _prepare(variants, n_games, parent)
     voice = Voice(quiet)
     plan = _write_plan(factors, variants, chosen, parent)
@@ -175,7 +176,9 @@ def compare(
     voice.say(f"Compared in {time.monotonic() - began:.2g} s; results in {parent}")
 
 
-def _check_columns(variants: Sequence[Variant], columns: Sequence[str], by: str | None) -> None:
+def _check_columns(
+    variants: Sequence[Variant], columns: Sequence[str], by: str | None, until: str | None = None
+) -> None:
     """Refuse columns that not every variant has."""
     from analysis.joint import chosen_columns
     from analysis.load import LoadError
@@ -183,7 +186,10 @@ def _check_columns(variants: Sequence[Variant], columns: Sequence[str], by: str 
     names = [[column.name for column in variant.spec.columns] for variant in variants]
     shared = [name for name in names[0] if all(name in others for others in names)]
     elsewhere = sorted({name for others in names for name in others} - set(shared))
-    wanted = [("--column", list(columns))] + ([("--by", [by.partition("==")[0].strip()])] if by else [])
+    wanted = [("--column", list(columns))]
+    wanted += [
+        (option, [name.partition("==")[0].strip()]) for option, name in (("--by", by), ("--until", until)) if name
+    ]
     for option, chosen in wanted:
         try:
             chosen_columns(chosen, shared, elsewhere)

@@ -118,7 +118,7 @@ def add_games(counts: JointCounts, sittings: Sequence[Sitting], seen: int, games
     from analysis.pairs import aligned
 
     sides = [
-        dataclasses.replace(side, read=_Reading(sitting.parts(seen, games), seen, games))
+        dataclasses.replace(side, read=Reading(sitting.parts(seen, games), seen, games))
         for side, sitting in zip(counts.sides, sittings, strict=True)
     ]
     for _, batches in aligned(sides, [counts.read] * len(sides)):
@@ -126,7 +126,7 @@ def add_games(counts: JointCounts, sittings: Sequence[Sitting], seen: int, games
 
 
 @dataclasses.dataclass(frozen=True)
-class _Reading:
+class Reading:
     """Reads a range of games from some parts."""
 
     parts: Sequence[Path]
@@ -134,6 +134,7 @@ class _Reading:
     end: int
 
     def __call__(self, columns: Sequence[str], batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows."""
         from analysis.pairs import rows_between
 
         return rows_between(self.parts, columns, self.first, self.end, batch_rows)
