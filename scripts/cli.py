@@ -243,7 +243,7 @@ def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None
 
 def _print_summary(folder: Path, as_json: bool, results: Results | None = None, stopped: Stopped | None = None) -> None:
     """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
-    from analysis.quality import quality
+    from analysis.quality import assess
     from analysis.summary import summarise
 
     found = summarise(folder)
@@ -265,7 +265,7 @@ def _print_summary(folder: Path, as_json: bool, results: Results | None = None, 
     speed = n_played / seconds if seconds else None
     told = {
         **found.to_json(),
-        "quality": quality(found).to_json(),
+        "quality": assess(found).to_json(),
         "diagnosis": diagnosis,
         "seconds": seconds,
         "games_per_second": speed,

@@ -12,6 +12,7 @@ import click
 
 from scripts.deciding import Decided, decided_text, play_until_decided, read_deciding
 from scripts.errors import WrongCall
+from scripts.keeping import Keeper
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
@@ -28,6 +29,7 @@ from scripts.playing import play
 from scripts.progress import LONG, Voice, duration
 from scripts.variants import (
     VARIANT,
+    VARIANTS_DOCUMENT,
     Factor,
     Variant,
     build_variants,
@@ -109,6 +111,13 @@ MOST_GAMES = 10**12
     help="Stop as soon as every difference that has a --margin is decided, or each variant's difference in METRIC (as "
     "its name stands in the table) has the half-width H, by anytime-valid intervals; N is then the most deals.",
 )
+@click.option(
+    "--keep",
+    type=click.Choice(["rows", "summary"]),
+    default="rows",
+    show_default=True,
+    help="What the folder keeps: every variant's rows, or the joint counts alone, which hardly grow with N.",
+)
 @rule_options
 @policy_options
 @threads_option
@@ -124,6 +133,7 @@ def compare(
     columns: Sequence[str],
     by: str | None,
     until: str | None,
+    keep: str,
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -144,16 +154,27 @@ def compare(
     chosen = find_baseline(variants, factors, baseline)
     margin = read_margins(margins)
     parent = default_parent(variants, n_games) if out is None else out
+    if keep != "rows":
+        if until is not None:
+            raise WrongCall("--until needs the rows: --keep summary cannot be given too")
+        parent = parent.with_name(f"{parent.name}-{keep}") if out is None else parent
     _check_columns(variants, columns, by)
     deciding = None
     if until is not None:
         deciding = read_deciding(until, [variant.name for variant in variants], margin)
         _check_columns(variants, columns, by, deciding.target.what if deciding.target else None)
-    prepared = _prepare(variants, n_games, parent)
+    check_parent(parent, VARIANTS_DOCUMENT)
+    _check_keep(parent, keep)
+    prepared = _prepare(variants, n_games, parent) if keep == "rows" else []
+    keeper = Keeper(variants, variants.index(chosen), n_games, columns, parent)
+    if keep != "rows":
+        keeper.there()  # refuses the counts of another comparison before anything is written
     voice = Voice(quiet)
-    plan = _write_plan(factors, variants, chosen, parent)
+    plan = _write_plan(factors, variants, chosen, parent, keep)
     decided = None
-    if deciding is None:
+    if keep != "rows":
+        keeper.play(voice, threads, shown=not no_progress)
+    elif deciding is None:
         _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
     else:
         decided = play_until_decided(
@@ -199,10 +220,8 @@ def _check_columns(
 
 def _prepare(variants: Sequence[Variant], n_games: int, parent: Path) -> list[Prepared]:
     """Check the folders before anything is played or written."""
-    from analysis.comparison import DOCUMENT
     from sim.api import prepare
 
-    check_parent(parent, DOCUMENT)
     return [
         prepare(
             variant.spec.game,
@@ -216,17 +235,30 @@ def _prepare(variants: Sequence[Variant], n_games: int, parent: Path) -> list[Pr
     ]
 
 
-def _write_plan(factors: Sequence[Factor], variants: Sequence[Variant], chosen: Variant, parent: Path) -> Plan:
+def _check_keep(parent: Path, keep: str) -> None:
+    """Refuse a folder that keeps something else."""
+    from analysis.comparison import Plan
+    from sim.store import RefusedError
+
+    if (parent / VARIANTS_DOCUMENT).exists() and (there := Plan.read(parent).keep) != keep:
+        raise RefusedError(f"{parent} keeps {there}, not {keep}: give another folder")
+
+
+def _write_plan(
+    factors: Sequence[Factor], variants: Sequence[Variant], chosen: Variant, parent: Path, keep: str
+) -> Plan:
     """Write and return what the folder holds."""
-    from analysis.comparison import DOCUMENT, Plan
+    from analysis.comparison import Plan
 
     plan = Plan(
         {variant.name: parent / variant.folder for variant in variants},
         chosen.name,
         {factor.name: factor.values for factor in factors},
         {variant.name: variant.levels for variant in variants},
+        keep,
+        parent,
     )
-    write_document(parent, DOCUMENT, plan.to_json())
+    write_document(parent, VARIANTS_DOCUMENT, plan.to_json())
     return plan
 
 

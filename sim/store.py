@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from sim import kept
 from sim import part as parts_on_disk
@@ -303,7 +303,17 @@ def _parts_there(folder: Path) -> set[str]:
     return {name for name in os.listdir(folder) if parts_on_disk.range_of(name) or kept.range_of(name)}
 
 
-def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
+class _Span(Protocol):
+    """A range of games."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+def gaps(parts: Iterable[_Span], games: int) -> list[tuple[int, int]]:
     """Return the ranges (first, games) of 0 … games - 1 that no part holds."""
     missing, at = [], 0
     for part in sorted(parts, key=lambda part: part.first):
