@@ -124,7 +124,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
 
 
 def _read_part(entry: Mapping[str, Any]) -> Part:
-    part = Part(int(entry["first"]), int(entry["games"]), int(entry["size"]), str(entry["footer"]))
+    part = Part(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
     if part.name != entry["name"]:
         raise ValueError(f"part {entry['name']} is listed with another range")
     return part
@@ -186,6 +186,8 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
     found, document = parts_on_disk.inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
+    if (found.size, found.footer) == (part.size, part.footer) and found.sha256 != part.sha256:
+        raise PartError("it is damaged: its bytes are not those that were written")
     if found != part:
         raise PartError(f"it is not the file that {MANIFEST} lists")
     table = parts_on_disk.read(path)
@@ -224,7 +226,8 @@ def _short(value: Any) -> str:
 def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
     """Return the manifest of the run that `folder` holds already, or None if it is to be a new one; nothing is changed.
 
-    Parts that are missing or of another size are left out of the manifest's.
+    Parts that are missing or of another size are left out of the manifest's; if none is, so are those in which a single
+    byte is not as it was written (otherwise `RunFolder` finds them).
 
     Raises
     ------
@@ -257,6 +260,11 @@ def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
             f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
         )
     there = tuple(part for part in manifest.parts if _size(folder / part.name) == part.size)
+    try:
+        if not gaps(there, games):
+            there = tuple(part for part in there if parts_on_disk.is_whole(folder / part.name, part))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {_reason(error)}") from error
     return dataclasses.replace(manifest, parts=there)
 
 
