@@ -18,6 +18,7 @@ from scripts.options import (
     examples,
     game_argument,
     json_option,
+    keep_options,
     policy_options,
     quiet_options,
     read_rules,
@@ -26,15 +27,17 @@ from scripts.options import (
     rule_options,
     seed_option,
     threads_option,
+    until_option,
 )
 from scripts.plan import plan
-from scripts.playing import announce, play
+from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
 from sim.game import Deal, Game, Spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:
     from analysis.summary import Summary
+    from scripts.until import Stopped
     from sim.api import Results
 
 MOST_GAMES = 10**12
@@ -146,6 +149,8 @@ def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
     help="The results folder; without it one under results/, named by what is played, N included. What lies there of "
     "the same run is kept: the same command goes on after an interruption, and with --out a larger N adds games.",
 )
+@keep_options
+@until_option
 @rule_options
 @policy_options
 @threads_option
@@ -155,6 +160,9 @@ def run(
     game: Game,
     n_games: int,
     out: Path | None,
+    keep: str,
+    joint: tuple[str, ...],
+    until: str | None,
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -166,24 +174,39 @@ def run(
     Game number i of a seed is always the same game, on any machine and with any number of threads.
     """
     from sim.api import prepare
-    from sim.store import default_folder
+    from sim.store import SUMMARY, default_folder
 
     voice = Voice(quiet)
     spec = read_spec(game, given)
+    groups = [[name.strip() for name in group.split(",")] for group in joint]
+    watch = None
+    if until is not None:
+        from analysis.sequential import Target, Watch
+        from scripts.until import play_until, side_of, until_folder
+
+        watch = Watch(Target.read(until), side_of(spec))
+        out = until_folder(spec, watch.target, keep) if out is None else out
+        groups += [watch.columns] * (keep == SUMMARY and len(watch.columns) > 1 and watch.columns not in groups)
     prepared = prepare(
         game,
         n_games,
         seed=spec.seed,
         rules=spec.rules,
         policies=spec.policies,
-        out=default_folder(spec, n_games) if out is None else out,
+        out=default_folder(spec, n_games, keep) if out is None else out,
+        keep=keep,
+        joint=groups,
     )
-    announce(voice, prepared)
-    results = None
-    if prepared.n_missing:
-        results = play(voice, prepared, threads, shown=not no_progress)
+    results, stopped = None, None
+    if watch is not None:
+        announce_until(voice, prepared, watch.target.what, watch.target.half_width)
+        results, stopped = play_until(voice, prepared, watch, threads, shown=not no_progress)
+    else:
+        announce(voice, prepared)
+        if prepared.n_missing:
+            results = play(voice, prepared, threads, shown=not no_progress)
     assert prepared.folder is not None
-    _print_summary(prepared.folder, as_json, results)
+    _print_summary(prepared.folder, as_json, results, stopped)
     if results is not None:
         voice.say(
             f"Played {results.n_played:,} games in {results.seconds:.3g} s, {results.games_per_second:,.0f} a second; "
@@ -217,22 +240,35 @@ def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None
     _print_summary(folder, as_json)
 
 
-def _print_summary(folder: Path, as_json: bool, results: Results | None = None) -> None:
+def _print_summary(folder: Path, as_json: bool, results: Results | None = None, stopped: Stopped | None = None) -> None:
     """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
+    from analysis.quality import quality
     from analysis.summary import summarise
 
     found = summarise(folder)
     spec, diagnosis = _diagnose(found)
     if not as_json:
+        from reports.quality import render_quality
         from reports.text import render
 
         title, changes = (spec.game.title, spec.rules.changes()) if spec else (None, None)
-        click.echo(render(found, title=title, changes=changes, diagnosis=diagnosis))
+        texts = [render(found, title=title, changes=changes, diagnosis=diagnosis), render_quality(found)]
+        if stopped is not None:
+            from scripts.until import until_text
+
+            texts.append(until_text(stopped))
+        click.echo("\n\n".join(text for text in texts if text))
         return
     seconds = results.seconds if results else found.run.document.get("seconds")
     n_played = results.n_played if results else found.games
     speed = n_played / seconds if seconds else None
-    told = {**found.to_json(), "diagnosis": diagnosis, "seconds": seconds, "games_per_second": speed}
+    told = {
+        **found.to_json(),
+        "quality": quality(found).to_json(),
+        "diagnosis": diagnosis,
+        "seconds": seconds,
+        "games_per_second": speed,
+    } | ({"until": stopped.to_json()} if stopped else {})
     click.echo(json.dumps({**told, "folder": str(folder)}, ensure_ascii=False))
 
 

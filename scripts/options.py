@@ -96,6 +96,30 @@ quiet_options = _all(
     click.option("--no-progress", is_flag=True, help="Messages, but no progress."),
 )
 
+keep_options = _all(
+    click.option(
+        "--keep",
+        type=click.Choice(["rows", "summary"]),
+        default="rows",
+        show_default=True,
+        help="What the results folder keeps: every game's row, or exact counts alone, which hardly grow with N.",
+    ),
+    click.option(
+        "--joint",
+        "joint",
+        multiple=True,
+        metavar="COLUMN,COLUMN…",
+        help="With --keep summary: count these columns together too, so that 'ask' can join them in a condition.",
+    ),
+)
+
+until_option = click.option(
+    "--until",
+    metavar="METRIC±H",
+    help="Stop as soon as the anytime-valid interval of METRIC (a condition or a column) has the half-width H, as in "
+    "'winner == 0 ± 0.1%' (or '+-'); N is then the most games.",
+)
+
 threads_option = click.option(
     "--threads",
     type=Count(1, MOST_THREADS),

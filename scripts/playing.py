@@ -26,6 +26,19 @@ def announce(voice: Voice, prepared: Prepared) -> None:
     voice.say(described(spec))
 
 
+def announce_until(voice: Voice, prepared: Prepared, what: str, half_width: float) -> None:
+    """Say what is going to be played, and when it stops."""
+    from sim.replays import described
+
+    spec = prepared.spec
+    there = f" ({prepared.n_there:,} are there)" if prepared.n_there else ""
+    voice.say(
+        f"Playing {spec.game.title}{there}, seed {spec.seed}, until {what} is known to ± {half_width:g}, at most "
+        f"{prepared.games:,} games, into {prepared.folder}"
+    )
+    voice.say(described(spec))
+
+
 def play(voice: Voice, prepared: Prepared, threads: int | None, *, shown: bool) -> Results:
     """Play what is missing; leave with status 130 if interrupted on the way."""
     results = None

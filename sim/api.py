@@ -6,7 +6,7 @@ import dataclasses
 import operator
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from sim import runner, store
 from sim.game import Game, Spec
 from sim.games import get_game
 from sim.outcome import Column
-from sim.rules import RuleError, Rules, listed
+from sim.rules import RuleError, Rules, listed, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +50,7 @@ class Results:
     n_played: int
     seconds: float
     blocks: tuple[Block, ...] = dataclasses.field(default=(), repr=False)
+    keep: str = store.ROWS
 
     @property
     def complete(self) -> bool:
@@ -74,8 +75,10 @@ class Results:
         Raises
         ------
         StoreError
-            If nothing was played, or a part of the folder is missing or damaged.
+            If nothing was played, no rows were kept, or a part of the folder is missing or damaged.
         """
+        if self.keep != store.ROWS:
+            raise store.StoreError(f"{self.folder} keeps counts, no rows; analysis.summarise reads them")
         import pyarrow as pa
 
         tables = self._from_folder() if self.folder else self._from_memory()
@@ -109,6 +112,8 @@ class Prepared:
         Games that lie there finished.
     existing
         How many games the folder's run was of when it was played last; 0 for a new one.
+    keep, joint
+        See `run`.
     """
 
     spec: Spec
@@ -116,6 +121,8 @@ class Prepared:
     folder: Path | None
     n_there: int = 0
     existing: int = 0
+    keep: str = store.ROWS
+    joint: tuple[tuple[str, ...], ...] = ()
 
     @property
     def n_missing(self) -> int:
@@ -137,7 +144,7 @@ class Prepared:
     ) -> Results:
         """Play what is missing; see `run`."""
         if not self.n_missing:
-            return Results(self.spec, self.games, self.folder, self.n_there, 0, 0.0)
+            return Results(self.spec, self.games, self.folder, self.n_there, 0, 0.0, keep=self.keep)
         how = {"threads": threads, "block": block, "progress": progress, "stop": stop}
         return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how)
 
@@ -149,14 +156,86 @@ class Prepared:
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
     def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
-        from sim.jit import kernel_hash
-
-        kernel = kernel_hash(f"{self.spec.game.package}.kernel")
-        with store.RunFolder(path, self.spec, self.games, kernel) as folder:
+        with self._open(path, self.games) as folder:
             player = runner.ready(self.spec)
             folder.start_clock()
             tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
-        return Results(self.spec, self.games, path, folder.n_there, tally.n_played, tally.seconds)
+        there = folder.n_there
+        return Results(self.spec, self.games, path, there, tally.n_played, tally.seconds, keep=self.keep)
+
+    def _open(self, path: Path, games: int) -> store.RunFolder:
+        from sim.jit import kernel_hash
+
+        kernel = kernel_hash(f"{self.spec.game.package}.kernel")
+        return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
+
+    def play_in_stages(
+        self,
+        stages: Iterable[int],
+        look: Callable[[int, int, list[Path]], bool],
+        *,
+        threads: int | None = None,
+        progress: runner.Progress | None = None,
+        stop: threading.Event | None = None,
+    ) -> Results:
+        """Play 0 … n - 1 for one n after another, and look after each whether that is enough.
+
+        The rows are those of a plain run of as many games. What lies in the folder is looked at first, stage by stage,
+        as if it were played just now.
+
+        Parameters
+        ----------
+        stages
+            Ever larger numbers of games; none above `games` is played.
+        look
+            Called with the last stage's number of games, this one's, and the files that hold the games in between (and
+            others, if they were not written stage by stage), in the order of their games; returns whether to stop.
+
+        Raises
+        ------
+        StoreError
+            If the folder is not for this run, or cannot be written; a run in memory has no stages.
+        """
+        if self.folder is None:
+            raise store.StoreError("a run in stages needs a folder")
+        n_played, seconds = 0, 0.0
+
+        def tell(done: int, wanted: int, rate: float) -> None:
+            if progress is not None:
+                progress(done, self.games, rate)
+
+        with self._open(self.folder, max(1, self.existing)) as folder:
+            player = runner.ready(self.spec)
+            folder.start_clock()
+            seen = games = 0
+            for games in stages:
+                folder.games = max(folder.games, games)
+                gaps = store.gaps(folder.parts, folder.games)
+                missing = [(first, min(n, games - first)) for first, n in gaps if first < games]
+                n_missing = sum(n for _, n in missing)
+                tally = runner.play(
+                    player,
+                    missing,
+                    folder.write,
+                    receive=folder.add,
+                    threads=threads,
+                    progress=tell,
+                    n_there=games - n_missing,
+                    stop=stop,
+                )
+                n_played, seconds = n_played + tally.n_played, seconds + tally.seconds
+                if tally.n_played < n_missing:
+                    break
+                fresh = sorted((part for part in folder.parts if seen < part.end and part.first < games), key=_first)
+                if look(seen, games, [self.folder / part.name for part in fresh]):
+                    break
+                seen = games
+            folder.games = max(games, self.existing)
+        return Results(self.spec, folder.games, self.folder, folder.n_there, n_played, seconds, keep=self.keep)
+
+
+def _first(part: parts_on_disk.Part) -> int:
+    return part.first
 
 
 def prepare(
@@ -168,6 +247,8 @@ def prepare(
     variant: str | None = None,
     policies: Policies | None = None,
     out: str | os.PathLike[str] | None = None,
+    keep: str = store.ROWS,
+    joint: Sequence[Sequence[str]] = (),
 ) -> Prepared:
     """Return a run with everything checked and nothing played or written; the parameters are those of `run`.
 
@@ -183,12 +264,28 @@ def prepare(
     games = _whole("games", games)
     if not 1 <= games <= store.MOST_GAMES:
         raise RuleError(f"games = {games} is out of range; allowed: 1 to {store.MOST_GAMES}")
+    if keep not in store.KEEPS:
+        raise RuleError(f"keep = {keep!r}: choose {listed(store.KEEPS)}{nearest(keep, store.KEEPS)}")
+    if joint and keep != store.SUMMARY:
+        raise RuleError("columns are counted together (--joint) only where a summary is kept (--keep summary)")
+    groups = _groups(spec, joint)
     if out is None:
+        if keep != store.ROWS:
+            raise RuleError("keep = 'summary' needs a results folder: out = …")
         return Prepared(spec, games, None)
-    manifest = store.look(Path(out), spec, games)
+    manifest = store.look(Path(out), spec, games, keep, groups)
     if manifest is None:
-        return Prepared(spec, games, Path(out))
-    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games)
+        return Prepared(spec, games, Path(out), keep=keep, joint=groups)
+    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games, keep, groups)
+
+
+def _groups(spec: Spec, joint: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of columns that are counted together, in full."""
+    if not joint:
+        return ()
+    from sim.counts import check_joint
+
+    return tuple(tuple(group) for group in check_joint(spec.columns, joint))
 
 
 def run(
@@ -204,6 +301,8 @@ def run(
     block: int | None = None,
     progress: runner.Progress | None = None,
     stop: threading.Event | None = None,
+    keep: str = store.ROWS,
+    joint: Sequence[Sequence[str]] = (),
 ) -> Results:
     """Play the games 0 … games - 1 of a seed.
 
@@ -228,6 +327,11 @@ def run(
         Called with the games done, the games wanted and the games per second.
     stop
         An event; once it is set no block is begun, and what is finished is returned.
+    keep
+        ``rows``, or ``summary``: the folder then holds no rows but exact counts of each block (see `sim.counts`), from
+        which `analysis.summarise` and `analysis.ask` work with the same figures; it hardly grows with the games.
+    joint
+        Groups of columns that are counted together too, so that conditions on several of them can be asked.
 
     Raises
     ------
@@ -243,7 +347,8 @@ def run(
     >>> len(rows)
     1000
     """
-    prepared = prepare(game, games, seed=seed, rules=rules, variant=variant, policies=policies, out=out)
+    how: dict[str, Any] = {"seed": seed, "rules": rules, "variant": variant, "policies": policies, "out": out}
+    prepared = prepare(game, games, keep=keep, joint=joint, **how)
     return prepared.play(threads=threads, block=block, progress=progress, stop=stop)
 
 

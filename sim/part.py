@@ -24,7 +24,7 @@ PROVENANCE = b"fairdeal"
 
 INDEX = "game"
 _PART = re.compile(r"part-(\d{12})-(\d{12})\.parquet")
-_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|_run\.json)\.[0-9a-f]{32}\.tmp")
+_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|counts-\d{12}-\d{12}\.json|_run\.json)\.[0-9a-f]{32}\.tmp")
 
 
 class PartError(ValueError):

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from sim import kept
 from sim import part as parts_on_disk
 from sim.game import Spec
 from sim.part import Part, PartError
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from sim.counts import Counter
+
 MANIFEST = "_run.json"
 LOCK = ".lock"
 MOST_GAMES = 10**12
 # The manifest is rewritten at most this often (seconds); parts it does not list yet are found by name.
 COMMIT_EVERY = 0.5
+ROWS, SUMMARY = "rows", "summary"
+KEEPS = (ROWS, SUMMARY)
 _NAMED = 4
 # Some network file systems have no locks; there a second process is the user's own affair.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
@@ -57,6 +62,10 @@ class Manifest:
         Time spent playing, all sittings together.
     document
         The whole document, with the run's provenance.
+    keep
+        ``rows``, or ``summary`` for a folder of counts.
+    joint
+        Groups of columns that are counted together, in a folder of counts.
     """
 
     spec: Mapping[str, Any]
@@ -65,6 +74,8 @@ class Manifest:
     parts: tuple[Part, ...]
     seconds: float
     document: Mapping[str, Any]
+    keep: str = ROWS
+    joint: tuple[tuple[str, ...], ...] = ()
 
     @property
     def n_there(self) -> int:
@@ -77,9 +88,10 @@ class Manifest:
         return self.n_there == self.games
 
 
-def default_folder(spec: Spec, games: int) -> Path:
+def default_folder(spec: Spec, games: int, keep: str = ROWS) -> Path:
     """Return the folder of a run that is given none: the same one for the same run."""
-    return Path("results") / f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
+    name = f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
+    return Path("results") / (name if keep == ROWS else f"{name}-{keep}")
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
@@ -110,7 +122,8 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     if document["format"] != FORMAT:
         raise RefusedError(f"{path} has format {document['format']}; this version of fairdeal knows format {FORMAT}")
     try:
-        listed = sorted((_read_part(entry) for entry in document["parts"]), key=lambda part: part.first)
+        keep = document.get("keep", ROWS)
+        listed = sorted((_read_part(entry, keep) for entry in document["parts"]), key=lambda part: part.first)
         return Manifest(
             spec=dict(document["spec"]),
             games=int(document["games"]),
@@ -118,13 +131,16 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             parts=tuple(listed),
             seconds=float(document["seconds"]),
             document=document,
+            keep=keep,
+            joint=tuple(tuple(group) for group in document.get("joint") or ()),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error!r}") from error
 
 
-def _read_part(entry: Mapping[str, Any]) -> Part:
-    part = Part(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
+def _read_part(entry: Mapping[str, Any], keep: str) -> Part:
+    kind = kept.Kept if keep == SUMMARY else Part
+    part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
     if part.name != entry["name"]:
         raise ValueError(f"part {entry['name']} is listed with another range")
     return part
@@ -171,8 +187,13 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
     return problems
 
 
-def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
-    """Make sure that the file is the part it should be, checksums and all; return its rows.
+def _inspect(path: Path) -> tuple[Part, dict[str, Any]]:
+    """Return what a part or a file of counts is, and its provenance; see `sim.part.inspect`."""
+    return kept.inspect(path) if kept.range_of(path.name) else parts_on_disk.inspect(path)
+
+
+def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
+    """Make sure that the file is the part it should be, checksums and all; return its rows (None: it holds counts).
 
     Raises
     ------
@@ -183,13 +204,15 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
     """
     import pyarrow.compute as pc
 
-    found, document = parts_on_disk.inspect(path)
+    found, document = _inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
     if (found.size, found.footer) == (part.size, part.footer) and found.sha256 != part.sha256:
         raise PartError("it is damaged: its bytes are not those that were written")
     if found != part:
         raise PartError(f"it is not the file that {MANIFEST} lists")
+    if isinstance(part, kept.Kept):
+        return None
     table = parts_on_disk.read(path)
     least_most = pc.min_max(table[parts_on_disk.INDEX]).as_py()
     if (least_most["min"], least_most["max"]) != (part.first, part.end - 1):
@@ -223,7 +246,9 @@ def _short(value: Any) -> str:
     return "not set" if value is None else str(value) or "none"
 
 
-def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
+def look(
+    folder: Path, spec: Spec, games: int, keep: str = ROWS, joint: Sequence[Sequence[str]] = ()
+) -> Manifest | None:
     """Return the manifest of the run that `folder` holds already, or None if it is to be a new one; nothing is changed.
 
     Parts that are missing or of another size are left out of the manifest's; if none is, so are those in which a single
@@ -232,7 +257,7 @@ def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
     Raises
     ------
     RefusedError
-        If it holds another run, more games than wanted, or other files.
+        If it holds another run, more games than wanted, counts instead of rows or the other way round, or other files.
     StoreError
         If it cannot be read.
     """
@@ -255,6 +280,13 @@ def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
     ours = json.loads(json.dumps(spec.plain()))
     if manifest.spec != ours:
         raise RefusedError(f"{folder} holds another run: {differences(manifest.spec, ours)}; give another folder")
+    if manifest.keep != keep:
+        raise RefusedError(
+            f"{folder} keeps {manifest.keep}, not {keep}; give --keep {manifest.keep}, or another folder"
+        )
+    if keep == SUMMARY and manifest.joint != tuple(map(tuple, joint)):
+        grouped = " ".join(f"--joint {','.join(group)}" for group in manifest.joint) or "no columns"
+        raise RefusedError(f"{folder} counts {grouped} together; give the same, or another folder")
     if games < manifest.games:
         raise RefusedError(
             f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
@@ -276,7 +308,7 @@ def _size(path: Path) -> int:
 
 
 def _parts_there(folder: Path) -> set[str]:
-    return {name for name in os.listdir(folder) if parts_on_disk.range_of(name)}
+    return {name for name in os.listdir(folder) if parts_on_disk.range_of(name) or kept.range_of(name)}
 
 
 def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
@@ -296,12 +328,29 @@ class RunFolder:
     thread, `add` lists them in the manifest.
     """
 
-    def __init__(self, path: Path, spec: Spec, games: int, kernel_hash: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        spec: Spec,
+        games: int,
+        kernel_hash: str,
+        keep: str = ROWS,
+        joint: Sequence[Sequence[str]] = (),
+    ) -> None:
         self.path = path
         self.spec = spec
         self.games = games
+        self.keep = keep
+        self.joint = joint
         self.columns = spec.columns
         self.document = json.loads(json.dumps(describe(spec, kernel_hash)))
+        self._counter: Counter | None = None
+        if keep == SUMMARY:
+            from sim.counts import Counter
+
+            by_policy = any(len(set(names)) > 1 for names in spec.policies.values())
+            self._counter = Counter(spec.columns, joint, by_policy=by_policy)
+            self.document |= {"keep": keep, "joint": [list(group) for group in joint]}
         self.parts: list[Part] = []
         self.seconds = 0.0
         self._began: float | None = None
@@ -332,7 +381,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         try:
             self._acquire()
-            manifest = look(self.path, self.spec, self.games)
+            manifest = look(self.path, self.spec, self.games, self.keep, self.joint)
             self._refuse_other_kernels(manifest)
             with self._telling():
                 self._repair(manifest)
@@ -355,7 +404,7 @@ class RunFolder:
         self._began = time.monotonic()
 
     def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
-        """Write a block's rows as a part; safe in any thread.
+        """Write a block's rows as a part, or its counts; safe in any thread.
 
         Raises
         ------
@@ -363,6 +412,11 @@ class RunFolder:
             If it cannot be written; nothing of the part is left behind.
         """
         with self._telling():
+            if self._counter is not None:
+                try:
+                    return kept.write(self.path, self._counter, self.document, first, arrays)
+                except ValueError as error:
+                    raise StoreError(f"--joint: {error}") from error
             return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
 
     def add(self, part: Part) -> None:
@@ -463,7 +517,7 @@ class RunFolder:
             If it is whole but of another run: somebody put it there, and it is not ours to remove.
         """
         try:
-            part, document = parts_on_disk.inspect(path)
+            part, document = _inspect(path)
         except PartError:
             return None
         if document.get("spec") != self.document["spec"]:
@@ -471,12 +525,15 @@ class RunFolder:
             raise RefusedError(f"{path} belongs to another run ({how}); move it elsewhere")
         if listed is not None:
             return part if part == listed else None
-        if any(document.get(key) != self.document[key] for key in ("format", "kernel_hash", "columns")):
+        decisive = ("format", "kernel_hash", "columns", "keep", "joint")
+        if any(document.get(key) != self.document.get(key) for key in decisive):
             return None
         try:
             table = verify(path, part, self.document["spec"])
         except PartError:
             return None
+        if table is None:
+            return part
         return part if table.schema.remove_metadata() == parts_on_disk.schema(self.columns) else None
 
     @contextlib.contextmanager
