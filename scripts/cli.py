@@ -11,7 +11,9 @@ import click
 
 from scripts.ask import ask
 from scripts.compare import compare
+from scripts.doctor import doctor
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
+from scripts.folders import merge, verify
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
@@ -23,7 +25,6 @@ from scripts.options import (
     quiet_options,
     read_rules,
     read_spec,
-    rebuild_spec,
     rule_options,
     seed_option,
     threads_option,
@@ -32,7 +33,9 @@ from scripts.options import (
 from scripts.plan import plan
 from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
+from scripts.study import study
 from sim.game import Deal, Game, Spec
+from sim.provenance import rebuild_spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:
@@ -451,6 +454,15 @@ def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: 
     if lacking:
         lack = "lacks a deck that its game needs" if len(lacking) == 1 else "lack a deck that their game needs"
         fail(FAILED, f"{len(lacking):,} of {len(deals):,} deals {lack}; the first is in line {lacking[0]}")
+
+
+# -- folders, files, the installation ---------------------------------------------------------------------------------
+
+
+main.add_command(study)
+main.add_command(merge)
+main.add_command(verify)
+main.add_command(doctor)
 
 
 if __name__ == "__main__":

@@ -160,15 +160,3 @@ def _read_policies(game: Game, given: Mapping[str, Any]) -> dict[str, str | None
         for slot in thinking:
             policies[slot.name] = slot.with_effort(policies[slot.name], given["effort"])
     return policies
-
-
-def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
-    """Return the specification that a results folder names.
-
-    Raises
-    ------
-    RuleError
-        If this version has no such game, rules or policies.
-    """
-    game = get_game(plain["game"])
-    return Spec.build(game, game.rules.build(options=plain["rules"]), plain["policies"], plain["seed"])

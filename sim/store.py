@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import errno
 import fcntl
+import itertools
 import json
 import os
 import time
@@ -114,7 +115,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             raise RefusedError(f"there is no folder {folder}") from None
         raise RefusedError(f"{folder} is not a results folder: it has no {MANIFEST}") from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{path} cannot be read: {reason(error)}") from error
     except ValueError as error:
         raise StoreError(f"{path} is cut short or damaged ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
@@ -176,15 +177,20 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
         try:
             verify(path, part, manifest.spec)
         except (PartError, OSError) as error:
-            problems.append(f"{part.name}: {_reason(error)}")
-    listed = {part.name for part in manifest.parts}
-    unlisted = sorted(_parts_there(Path(folder)) - listed)
-    problems += [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
-    overlaps = [b.name for a, b in zip(manifest.parts, manifest.parts[1:], strict=False) if b.first < a.end]
-    problems += [f"{name}: its games are in another part too" for name in overlaps]
+            problems.append(f"{part.name}: {reason(error)}")
+    problems += misfits(Path(folder), manifest)
     if not manifest.complete:
         problems.append(f"{manifest.n_there:,} of {manifest.games:,} games are done")
     return problems
+
+
+def misfits(folder: Path, manifest: Manifest) -> list[str]:
+    """Return what is wrong with the folder's files taken together: parts that are not listed, games in two parts."""
+    listed = {part.name for part in manifest.parts}
+    unlisted = sorted(_parts_there(folder) - listed)
+    problems = [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
+    overlaps = [b.name for a, b in itertools.pairwise(manifest.parts) if b.first < a.end]
+    return problems + [f"{name}: its games are in another part too" for name in overlaps]
 
 
 def _inspect(path: Path) -> tuple[Part, dict[str, Any]]:
@@ -220,17 +226,18 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
     return table
 
 
-def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
+def differences(theirs: Any, ours: Mapping[str, Any], places: tuple[str, str] = ("there", "here")) -> str:
     """Return how two specifications differ: ``seed 1 there, 2 here; players 4 there, 6 here``."""
+    there, here = places
     if not isinstance(theirs, Mapping):
         return "it does not say of which"
     if theirs.get("game") != ours["game"]:
-        return f"game {theirs.get('game')} there, {ours['game']} here"
+        return f"game {theirs.get('game')} {there}, {ours['game']} {here}"
     pairs = [(key.replace("_", " "), theirs.get(key), ours[key]) for key in ("rules_version", "random_scheme", "seed")]
     for group in ("rules", "policies"):
         old, new = theirs.get(group) or {}, ours[group]
         pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]
-    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new] or [
+    named = [f"{name} {old} {there}, {new} {here}" for name, old, new in pairs if old != new] or [
         "in what it says of itself"
     ]
     return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
@@ -244,6 +251,12 @@ def _short(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "not set" if value is None else str(value) or "none"
+
+
+def as_json(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document as it is read back: tuples are lists, keys are texts."""
+    document: dict[str, Any] = json.loads(json.dumps(plain))
+    return document
 
 
 def look(
@@ -268,7 +281,7 @@ def look(
     except NotADirectoryError:
         raise RefusedError(f"{folder} is a file, not a folder") from None
     except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     if MANIFEST not in names:
         foreign = sorted(name for name in names if name != LOCK and not parts_on_disk.is_stray(name))
         if foreign:
@@ -277,7 +290,7 @@ def look(
             )
         return None
     manifest = read_manifest(folder)
-    ours = json.loads(json.dumps(spec.plain()))
+    ours = as_json(spec.plain())
     if manifest.spec != ours:
         raise RefusedError(f"{folder} holds another run: {differences(manifest.spec, ours)}; give another folder")
     if manifest.keep != keep:
@@ -296,7 +309,7 @@ def look(
         if not gaps(there, games):
             there = tuple(part for part in there if parts_on_disk.is_whole(folder / part.name, part))
     except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     return dataclasses.replace(manifest, parts=there)
 
 
@@ -343,7 +356,7 @@ class RunFolder:
         self.keep = keep
         self.joint = joint
         self.columns = spec.columns
-        self.document = json.loads(json.dumps(describe(spec, kernel_hash)))
+        self.document = as_json(describe(spec, kernel_hash))
         self._counter: Counter | None = None
         if keep == SUMMARY:
             from sim.counts import Counter
@@ -418,6 +431,18 @@ class RunFolder:
                 except ValueError as error:
                     raise StoreError(f"--joint: {error}") from error
             return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
+
+    def take(self, path: Path, part: Part) -> None:
+        """Copy another folder's part of the same run, and count it.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be read or written.
+        """
+        with self._telling():
+            parts_on_disk.replace_file(self.path / part.name, path.read_bytes())
+        self.add(part)
 
     def add(self, part: Part) -> None:
         """Count a part that was written; now and then the manifest is brought up to date."""
@@ -542,10 +567,11 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {_reason(error)}{_advice(error)}") from error
+            raise StoreError(f"{self.path} cannot be written: {reason(error)}{_advice(error)}") from error
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Return what was wrong in a few words, without the path."""
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
 
 
