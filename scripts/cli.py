@@ -33,6 +33,7 @@ from scripts.options import (
 from scripts.plan import plan
 from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
+from scripts.race import race
 from scripts.study import study
 from sim.game import Deal, Game, Spec
 from sim.provenance import rebuild_spec
@@ -245,7 +246,7 @@ def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None
 
 def _print_summary(folder: Path, as_json: bool, results: Results | None = None, stopped: Stopped | None = None) -> None:
     """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
-    from analysis.quality import quality
+    from analysis.quality import assess
     from analysis.summary import summarise
 
     found = summarise(folder)
@@ -267,7 +268,7 @@ def _print_summary(folder: Path, as_json: bool, results: Results | None = None, 
     speed = n_played / seconds if seconds else None
     told = {
         **found.to_json(),
-        "quality": quality(found).to_json(),
+        "quality": assess(found).to_json(),
         "diagnosis": diagnosis,
         "seconds": seconds,
         "games_per_second": speed,
@@ -298,6 +299,7 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
 main.add_command(compare)
 main.add_command(ask)
 main.add_command(plan)
+main.add_command(race)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ import dataclasses
 import operator
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sim import part as parts_on_disk
 from sim import runner, store
-from sim.game import Game, Spec
+from sim.game import Game, Player, Spec
 from sim.games import get_game
 from sim.outcome import Column
 from sim.rules import RuleError, Rules, listed, nearest
@@ -169,73 +169,99 @@ class Prepared:
         kernel = kernel_hash(f"{self.spec.game.package}.kernel")
         return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
 
-    def play_in_stages(
+
+class Sitting:
+    """A results folder that is played on bit by bit; use it as a context.
+
+    At every moment its rows are those of a plain run of as many games.
+
+    Parameters
+    ----------
+    prepared
+        The run, with a folder; its `games` are the most there may be.
+
+    Attributes
+    ----------
+    games
+        How many games it has been played to.
+    n_played, seconds
+        In this sitting.
+
+    Raises
+    ------
+    StoreError
+        If the run has no folder; on entering, if the folder is not for this run or cannot be written.
+    """
+
+    def __init__(self, prepared: Prepared) -> None:
+        if prepared.folder is None:
+            raise store.StoreError("a run that is played bit by bit needs a folder")
+        self.prepared = prepared
+        self.path = prepared.folder
+        self.games = 0
+        self.n_played, self.seconds = 0, 0.0
+        self._folder = prepared._open(self.path, max(1, prepared.existing))
+        self._player: Player | None = None
+
+    def __enter__(self) -> Self:
+        """Lock the folder and put it in order."""
+        self._folder.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """List what is finished and unlock."""
+        self._folder.games = max(1, self.games, self.prepared.existing)
+        self._folder.__exit__(kind, *rest)
+
+    def play_to(
         self,
-        stages: Iterable[int],
-        look: Callable[[int, int, list[Path]], bool],
+        games: int,
         *,
         threads: int | None = None,
         progress: runner.Progress | None = None,
         stop: threading.Event | None = None,
-    ) -> Results:
-        """Play 0 … n - 1 for one n after another, and look after each whether that is enough.
+    ) -> bool:
+        """Play what is missing of 0 … games - 1; return whether all is there then (not: it was told to stop)."""
+        folder = self._folder
+        folder.games = max(folder.games, games)
+        self.games = max(self.games, games)
+        gaps = store.gaps(folder.parts, folder.games)
+        missing = [(first, min(n, games - first)) for first, n in gaps if first < games]
+        n_missing = sum(n for _, n in missing)
+        if not n_missing:
+            return True
+        if self._player is None:
+            self._player = runner.ready(self.prepared.spec)
+        threads = runner.default_threads() if threads is None else threads
+        folder.start_clock()
+        try:
+            tally = runner.play(
+                self._player,
+                missing,
+                folder.write,
+                receive=folder.add,
+                threads=threads,
+                block=-(-n_missing // threads),
+                progress=progress,
+                n_there=games - n_missing,
+                stop=stop,
+            )
+        finally:
+            folder.stop_clock()
+        self.n_played, self.seconds = self.n_played + tally.n_played, self.seconds + tally.seconds
+        return tally.n_played == n_missing
 
-        The rows are those of a plain run of as many games. What lies in the folder is looked at first, stage by stage,
-        as if it were played just now.
+    def parts(self, first: int, end: int) -> list[Path]:
+        """Return the files that hold the games first … end - 1 (and maybe others), in the order of their games."""
+        found = [part for part in self._folder.parts if first < part.end and part.first < end]
+        return [self.path / part.name for part in sorted(found, key=lambda part: part.first)]
 
-        Parameters
-        ----------
-        stages
-            Ever larger numbers of games; none above `games` is played.
-        look
-            Called with the last stage's number of games, this one's, and the files that hold the games in between (and
-            others, if they were not written stage by stage), in the order of their games; returns whether to stop.
-
-        Raises
-        ------
-        StoreError
-            If the folder is not for this run, or cannot be written; a run in memory has no stages.
-        """
-        if self.folder is None:
-            raise store.StoreError("a run in stages needs a folder")
-        n_played, seconds = 0, 0.0
-
-        def tell(done: int, wanted: int, rate: float) -> None:
-            if progress is not None:
-                progress(done, self.games, rate)
-
-        with self._open(self.folder, max(1, self.existing)) as folder:
-            player = runner.ready(self.spec)
-            folder.start_clock()
-            seen = games = 0
-            for games in stages:
-                folder.games = max(folder.games, games)
-                gaps = store.gaps(folder.parts, folder.games)
-                missing = [(first, min(n, games - first)) for first, n in gaps if first < games]
-                n_missing = sum(n for _, n in missing)
-                tally = runner.play(
-                    player,
-                    missing,
-                    folder.write,
-                    receive=folder.add,
-                    threads=threads,
-                    progress=tell,
-                    n_there=games - n_missing,
-                    stop=stop,
-                )
-                n_played, seconds = n_played + tally.n_played, seconds + tally.seconds
-                if tally.n_played < n_missing:
-                    break
-                fresh = sorted((part for part in folder.parts if seen < part.end and part.first < games), key=_first)
-                if look(seen, games, [self.folder / part.name for part in fresh]):
-                    break
-                seen = games
-            folder.games = max(games, self.existing)
-        return Results(self.spec, folder.games, self.folder, folder.n_there, n_played, seconds, keep=self.keep)
-
-
-def _first(part: parts_on_disk.Part) -> int:
-    return part.first
+    def results(self) -> Results:
+        """Return what it has come to."""
+        prepared, there = self.prepared, self._folder.n_there
+        return Results(
+            prepared.spec, self._folder.games, self.path, there, self.n_played, self.seconds, keep=prepared.keep
+        )
 
 
 def prepare(

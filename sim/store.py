@@ -17,7 +17,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from sim import kept
 from sim import part as parts_on_disk
@@ -324,7 +324,17 @@ def _parts_there(folder: Path) -> set[str]:
     return {name for name in os.listdir(folder) if parts_on_disk.range_of(name) or kept.range_of(name)}
 
 
-def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
+class _Span(Protocol):
+    """A range of games."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+def gaps(parts: Iterable[_Span], games: int) -> list[tuple[int, int]]:
     """Return the ranges (first, games) of 0 … games - 1 that no part holds."""
     missing, at = [], 0
     for part in sorted(parts, key=lambda part: part.first):
@@ -415,6 +425,12 @@ class RunFolder:
     def start_clock(self) -> None:
         """Count the time from now on as time spent playing."""
         self._began = time.monotonic()
+
+    def stop_clock(self) -> None:
+        """Count no more time until `start_clock` is called again."""
+        if self._began is not None:
+            self.seconds += time.monotonic() - self._began
+            self._began = None
 
     def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
         """Write a block's rows as a part, or its counts; safe in any thread.
