@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from sim.games.bludiste.kernel import fold, new_scratch, play_told, shuffle_stoc
 from sim.games.bludiste.record import SHIFT
 from sim.games.bludiste.rules import Available, BludisteRules, Refill
 from sim.replays import NO_BREAK, Told, counted, flow
+
+if TYPE_CHECKING:
+    from sim.games.bludiste.account import Decider
 
 MOST_EVENTS = 4_096
 
@@ -31,12 +34,28 @@ class Teller:
         self.spec = spec
         self._folded = fold(spec.rules, spec.policies)
         self._state, self._search, _ = new_scratch()
+        self._decider = None if spec.solver is None else _decider(spec)
 
     def tell(self, game: int, orders: Sequence[Sequence[int]] | None = None) -> Told:
         """Tell the game of index `game`, or the explicit deal `orders` (its random numbers are those of `game`)."""
         stock = self._stock(game) if orders is None else list(orders[0])
+        if self._decider is not None:
+            return self._decide(self._decider, stock)
         events, raw = self._watch(game, stock)
         return Told(tuple(_Story(self.spec.rules, stock).lines(events)), raw)
+
+    def _decide(self, decider: Decider, stock: list[int]) -> Told:
+        """Tell the line that wins, or where all lines end."""
+        decided = decider.decide(stock)
+        story = _Story(self.spec.rules, stock)
+        lines = [line for sentence in decided.verdict() for line in flow(sentence)]
+        lines += ["", *decided.histogram()] if not decided.is_solved else []
+        if not decided.is_solved:
+            lines += ["", *flow(f"The line that places most cards, {decided.row['placed']} of {len(stock)}:")]
+        lines += ["", *story.lines(decided.events)]
+        if not decided.is_solved:
+            lines[-1:] = [line for sentence in decided.reasons() for line in flow(sentence)]
+        return Told(tuple(lines), decided.raw)
 
     def deal(self, game: int) -> str:
         """Return the line of a deals file that equals the seeded game."""
@@ -59,6 +78,12 @@ class Teller:
         n_events = int(events[0, 0])
         assert n_events < MOST_EVENTS
         return [(a, b, c, d) for a, b, c, d in events[1 : n_events + 1].tolist()], tuple(map(int, columns[:, 0]))
+
+
+def _decider(spec: Spec) -> Decider:
+    from sim.games.bludiste.account import Decider
+
+    return Decider(spec)
 
 
 class _Story:
