@@ -166,7 +166,7 @@ class Prepared:
     def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
         from sim.jit import kernel_hash
 
-        with store.RunFolder(path, self.spec, self.games, kernel_hash()) as folder:
+        with store.RunFolder(path, self.spec, self.games, kernel_hash(self.spec.kernel_module)) as folder:
             player = self._player()
             folder.start_clock()
             tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)

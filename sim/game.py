@@ -267,6 +267,11 @@ class Findings:
     lows: Mapping[str, float] = dataclasses.field(default_factory=dict)
     counts: Mapping[str, Mapping[float, int]] = dataclasses.field(default_factory=dict)
 
+    def interval(self, column: str) -> tuple[float, float]:
+        """Return a numeric column's mean and the lower end of its interval."""
+        mean = self.means.get(column, 0.0)
+        return mean, self.lows.get(column, mean)
+
     def rate(self, column: str, value: float) -> float:
         """Return the share of games in which a counted numeric column has this value (0–1)."""
         return self.counts.get(column, {}).get(value, 0) / self.games if self.games else 0.0
@@ -373,11 +378,14 @@ class Spec:
         }
         return dataclasses.replace(self, policies=self.game.policies(policies, self.rules.players))
 
+    @property
+    def kernel_module(self) -> str:
+        """Return the module that plays it."""
+        return f"{self.game.package}.{'kernel' if self.solver is None else self.solver.module}"
+
     def kernel(self) -> Kernel:
         """Import what plays it (which loads numba)."""
-        if self.solver is not None:
-            return importlib.import_module(f"{self.game.package}.{self.solver.module}")
-        return self.game.kernel()
+        return importlib.import_module(self.kernel_module)
 
     @property
     def folding(self) -> tuple[Any, ...]:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from sim.cards import card_text
+from sim.events import Event
 from sim.game import Spec
 from sim.games.bludiste import solver_kernel
-from sim.games.bludiste.lines import Event, as_events
+from sim.games.bludiste.lines import as_events
 from sim.games.bludiste.rules import Available, BludisteRules
 from sim.games.bludiste.solver import COLUMNS, solve_deal
 from sim.games.bludiste.solving import (

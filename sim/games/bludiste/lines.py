@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.events import Event
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.solving import ABOVE_OR_BELOW, ALL, DRAW, FILL, ROW, START, UP
 
@@ -22,7 +23,6 @@ SUITS = "SHDC"
 _MOVE = re.compile(r"(up|down):([1-9]\d*)\.([1-9]\d*)|(transfer):([SHDC]):(up|down)|fill|row")
 
 Move = tuple[str | int, ...]
-Event = tuple[int, int, int, int]
 
 
 class _Teller:
@@ -59,9 +59,9 @@ class _Teller:
         self.laid[cell] = card
         if self.n_to_come and self.events[-1][0] == rec.ROW:
             self.n_to_come -= 1
-            self.events[-1] = (rec.ROW, self.events[-1][1] + 1, 0, 0)
+            self.events[-1] = (rec.ROW, self.events[-1][1] + 1, 0, 0, 0, 0)
         else:
-            self.events.append((rec.FILL, cell, card + rec.SHIFT, 0))
+            self.events.append((rec.FILL, cell, card + rec.SHIFT, 0, 0, 0))
 
     def step(self, kind: int) -> None:
         """Tell a fill or a new row; row 1 comes by itself."""
@@ -72,7 +72,7 @@ class _Teller:
         if kind == ROW:
             self.n_rows += 1
             self.n_to_come = self.columns
-            self.events.append((rec.ROW, 0, 0, 0))
+            self.events.append((rec.ROW, 0, 0, 0, 0, 0))
         if self.n_rows > 1 or kind == FILL:
             if self.any_time or self.transfer:
                 self.moves.append(("row",) if kind == ROW else ("fill",))
@@ -89,7 +89,9 @@ class _Teller:
         goes_up = self.up[suit] == rank - 1 if kind == START else kind == UP
         (self.up if goes_up else self.down)[suit] = rank
         self.moves.append(("up" if goes_up else "down", cell // self.columns, cell % self.columns))
-        self.events.append((rec.GRACE if graced else rec.PLACE, cell, card + rec.SHIFT, suit if goes_up else 4 + suit))
+        self.events.append(
+            (rec.GRACE if graced else rec.PLACE, cell, card + rec.SHIFT, suit if goes_up else 4 + suit, 0, 0)
+        )
         del self.laid[cell]
 
     def is_met(self, suit: int) -> bool:
@@ -102,7 +104,7 @@ class _Teller:
             step = 1 if self.up[suit] < up else -1
             moved = self.down[suit] if step == 1 else self.up[suit]
             source, target = (4 + suit, suit) if step == 1 else (suit, 4 + suit)
-            self.events.append((rec.TRANSFER, source, 4 * (moved - 1) + suit + rec.SHIFT, target))
+            self.events.append((rec.TRANSFER, source, 4 * (moved - 1) + suit + rec.SHIFT, target, 0, 0))
             self.up[suit] += step
             self.down[suit] += step
             self.moves.append(("transfer", SUITS[suit], "up" if step == 1 else "down"))

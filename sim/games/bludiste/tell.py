@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sim.cards import card_text
+from sim.events import Event, collect_events
 from sim.game import Spec
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.deals import write_deal
-from sim.games.bludiste.kernel import fold, new_scratch, play_told, shuffle_stock
+from sim.games.bludiste.kernel import fold, new_columns, new_scratch, play_games, shuffle_stock
 from sim.games.bludiste.record import SHIFT
 from sim.games.bludiste.rules import Available, BludisteRules, Refill
 from sim.replays import NO_BREAK, Told, counted, flow
@@ -19,12 +20,8 @@ from sim.replays import NO_BREAK, Told, counted, flow
 if TYPE_CHECKING:
     from sim.games.bludiste.account import Decider
 
-MOST_EVENTS = 4_096
-
 _GAP = "·"
 _INDENT = "  "
-
-Event = tuple[int, int, int, int]
 
 
 class Teller:
@@ -52,9 +49,7 @@ class Teller:
         lines += ["", *decided.histogram()] if not decided.is_solved else []
         if not decided.is_solved:
             lines += ["", *flow(f"The line that places most cards, {decided.row['placed']} of {len(stock)}:")]
-        lines += ["", *story.lines(decided.events)]
-        if not decided.is_solved:
-            lines[-1:] = [line for sentence in decided.reasons() for line in flow(sentence)]
+        lines += ["", *story.lines(decided.events, None if decided.is_solved else decided.reasons())]
         return Told(tuple(lines), decided.raw)
 
     def deal(self, game: int) -> str:
@@ -68,16 +63,15 @@ class Teller:
         cards = self._state[0]["stock"][: self.spec.rules.n_stock]
         return [int(card) - SHIFT for card in cards]
 
-    def _watch(self, game: int, stock: Sequence[int]) -> tuple[list[Event], tuple[int, ...]]:
+    def _watch(self, game: int, stock: Sequence[int]) -> tuple[Sequence[Event], tuple[int, ...]]:
         """Play the game; return what happened and the row."""
-        events = np.zeros((MOST_EVENTS, 4), np.int64)
-        columns = np.zeros((4, 1), np.uint8)
+        columns = new_columns(1)
         order = np.array(stock, np.uint8) + np.uint8(SHIFT)
         stream: tuple[Any, Any] = np.uint64(self.spec.seed), np.uint64(game)
-        play_told(self._state[0], self._search[0], self._folded[0], order, events, *stream, columns)
-        n_events = int(events[0, 0])
-        assert n_events < MOST_EVENTS
-        return [(a, b, c, d) for a, b, c, d in events[1 : n_events + 1].tolist()], tuple(map(int, columns[:, 0]))
+        _, events, _ = collect_events(
+            lambda events: play_games(self._state[0], self._search[0], self._folded[0], order, events, *stream, columns)
+        )
+        return events, tuple(map(int, columns[:, 0]))
 
 
 def _decider(spec: Spec) -> Decider:
@@ -97,8 +91,14 @@ class _Story:
         self.tops: list[int] = [*range(4), *(range(48, 52) if rules.decks == 2 else [])]
         self.n_placed = 0
 
-    def lines(self, events: Sequence[Event]) -> Iterator[str]:
-        """Tell the events: what is dealt, what is placed, and the table where the player is stuck."""
+    def lines(self, events: Sequence[Event], end: Iterable[str] | None = None) -> Iterator[str]:
+        """Tell the events: what is dealt, what is placed, and the table where the player is stuck.
+
+        Parameters
+        ----------
+        end
+            Sentences to end with, where the events are not a whole game.
+        """
         moves: list[str] = []
         filled: list[int] = []
         for kind, *numbers in events:
@@ -119,11 +119,15 @@ class _Story:
                         moves = []
                     yield from flow(f"Row {len(self.rows) + 1} is opened: {_cards(self._open(numbers[0]))}.")
                 else:
-                    moves.append(_bound(self._move(kind, *numbers)))
+                    moves.append(_bound(self._move(kind, *numbers[:3])))
         if filled:
             yield from flow(f"{counted(len(filled), 'gap')} filled: {_cards(filled)}.")
-        yield from self._stuck(moves)
-        yield from flow(self._end())
+        if moves or end is None:
+            yield from self._stuck(moves)
+        else:
+            yield from [*self._table(), ""]
+        for sentence in [self._end()] if end is None else end:
+            yield from flow(sentence)
 
     # -- what happens -------------------------------------------------------------------------------------------------
 
