@@ -96,7 +96,7 @@ def verify_folder(folder: str | os.PathLike[str], *, sample: int = 1_000, seed: 
             problems += [f"{part.name}: {problem}" for problem in found or ()]
             n_replayed += part.games if table is None else len(chosen[part])
     problems += store.misfits(path, manifest)
-    ours = kernel_hash(f"{spec.game.package}.kernel")
+    ours = kernel_hash(spec.kernel_module)
     return Verified(
         folder=path,
         n_parts=len(manifest.parts),
@@ -139,7 +139,7 @@ def _compare_rows(player: Player, table: pa.Table, part: Part, games: Sequence[i
     for game in games:
         raw = [column[0] for column in player.play(game, 1)]
         row = {name: values[0] for name, values in table.slice(game - part.first, 1).to_pydict().items()}
-        played = {column.name: column.value(int(number)) for column, number in zip(player.columns, raw, strict=True)}
+        played = {column.name: column.value(number) for column, number in zip(player.columns, raw, strict=True)}
         differing = [name for name, value in played.items() if row[name] != value]
         wrong += bool(differing)
         if differing and wrong <= _SHOWN:

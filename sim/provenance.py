@@ -57,7 +57,7 @@ def column_notes(columns: Sequence[Column]) -> list[dict[str, Any]]:
         {
             "name": column.name,
             "description": column.description,
-            "dtype": "category" if column.categories else str(column.storage),
+            "dtype": "category" if column.categories else "text" if column.text else str(column.storage),
             "low": 0 if column.share or column.categories else column.low,
             "high": 1 if column.share else len(column.categories) - 1 if column.categories else column.high,
             "categories": list(column.categories),
@@ -76,7 +76,8 @@ def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
         If this version has no such game, rules or policies.
     """
     game = get_game(plain["game"])
-    return Spec.build(game, game.rules.build(options=plain["rules"]), plain["policies"], plain["seed"])
+    rules = game.rules.build(options=plain["rules"])
+    return Spec.build(game, rules, plain["policies"], plain["seed"], keep_moves=bool(plain.get("keep_moves")))
 
 
 def describe(spec: Spec, kernel_hash: str) -> dict[str, Any]:
