@@ -14,7 +14,7 @@ from scripts.compare import compare
 from scripts.doctor import doctor
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
 from scripts.folders import merge, verify
-from scripts.numbers import Count
+from scripts.numbers import Count, Share
 from scripts.options import (
     SLOTS,
     examples,
@@ -155,6 +155,12 @@ def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
 )
 @keep_options
 @until_option
+@click.option(
+    "--share",
+    type=Share(),
+    metavar="K/N",
+    help="Play only the K-th of N equal shares of the games, as on one of N machines; 'fairdeal merge' joins them.",
+)
 @rule_options
 @policy_options
 @threads_option
@@ -167,6 +173,7 @@ def run(
     keep: str,
     joint: tuple[str, ...],
     until: str | None,
+    share: tuple[int, int] | None,
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -184,6 +191,8 @@ def run(
     spec = read_spec(game, given)
     groups = [[name.strip() for name in group.split(",")] for group in joint]
     watch = None
+    if until is not None and share is not None:
+        raise WrongCall("--until looks at all games, --share plays a part of them: give one of them")
     if until is not None:
         from analysis.sequential import Target, Watch
         from scripts.until import play_until, side_of, until_folder
@@ -197,9 +206,10 @@ def run(
         seed=spec.seed,
         rules=spec.rules,
         policies=spec.policies,
-        out=default_folder(spec, n_games, keep) if out is None else out,
+        out=default_folder(spec, n_games, keep, share) if out is None else out,
         keep=keep,
         joint=groups,
+        share=share,
     )
     results, stopped = None, None
     if watch is not None:

@@ -129,6 +129,10 @@ class Prepared:
         See `run`.
     known
         The same deals, decided as far as fewer nodes went; only what stayed unknown is searched again.
+    share
+        The games that are to be played here, if others play the rest: the first and their number.
+    n_elsewhere
+        Games that are neither there nor to be played here.
     """
 
     spec: Spec
@@ -139,11 +143,18 @@ class Prepared:
     keep: str = store.ROWS
     joint: tuple[tuple[str, ...], ...] = ()
     known: Results | None = None
+    share: runner.Range | None = None
+    n_elsewhere: int = 0
+
+    @property
+    def n_wanted(self) -> int:
+        """Return how many games there will be."""
+        return self.games - self.n_elsewhere
 
     @property
     def n_missing(self) -> int:
         """Return the number of games to be played."""
-        return self.games - self.n_there
+        return self.n_wanted - self.n_there
 
     @property
     def columns(self) -> list[Column]:
@@ -160,7 +171,7 @@ class Prepared:
     ) -> Results:
         """Play what is missing; see `run`."""
         if not self.n_missing:
-            return Results(self.spec, self.games, self.folder, self.n_there, 0, 0.0, keep=self.keep)
+            return Results(self.spec, self.n_wanted, self.folder, self.n_there, 0, 0.0, keep=self.keep)
         how = {"threads": threads, "block": block, "progress": progress, "stop": stop}
         return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how)
 
@@ -174,9 +185,10 @@ class Prepared:
         with self._open(path, self.games) as folder:
             player = self._player()
             folder.start_clock()
-            tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
+            missing = folder.missing if self.share is None else store.within(folder.missing, self.share)
+            tally = runner.play(player, missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
         there = folder.n_there
-        return Results(self.spec, self.games, path, there, tally.n_played, tally.seconds, keep=self.keep)
+        return Results(self.spec, self.n_wanted, path, there, tally.n_played, tally.seconds, keep=self.keep)
 
     def _open(self, path: Path, games: int) -> store.RunFolder:
         from sim.jit import kernel_hash
@@ -300,6 +312,7 @@ def prepare(
     joint: Sequence[Sequence[str]] = (),
     keep_moves: bool = False,
     known: Results | None = None,
+    share: tuple[int, int] | None = None,
 ) -> Prepared:
     """Return a run with everything checked and nothing played or written; the parameters are those of `run`.
 
@@ -307,6 +320,8 @@ def prepare(
     ----------
     keep_moves, known
         For a game's solver: see `Spec` and `Prepared`.
+    share
+        (k, n): play only the k-th of n equal shares of the games; `sim.folders.merge_folders` joins the folders.
 
     Raises
     ------
@@ -334,11 +349,26 @@ def prepare(
     if out is None:
         if keep != store.ROWS:
             raise RuleError("keep = 'summary' needs a results folder: out = …")
+        if share is not None:
+            raise RuleError("a share needs a results folder: out = …")
         return Prepared(spec, games, None, known=known)
     manifest = store.look(Path(out), spec, games, keep, groups)
-    if manifest is None:
-        return Prepared(spec, games, Path(out), keep=keep, joint=groups, known=known)
-    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games, keep, groups, known)
+    there = (0, 0) if manifest is None else (manifest.n_there, manifest.games)
+    prepared = Prepared(spec, games, Path(out), *there, keep, groups, known)
+    if share is None:
+        return prepared
+    span = _span(games, *share)
+    missing = store.gaps(() if manifest is None else manifest.parts, games)
+    n_elsewhere = sum(n for _, n in missing) - sum(n for _, n in store.within(missing, span))
+    return dataclasses.replace(prepared, share=span, n_elsewhere=n_elsewhere)
+
+
+def _span(games: int, number: int, shares: int) -> runner.Range:
+    """Return the games of one of several equal shares: the first and their number."""
+    if not 1 <= number <= shares <= games:
+        raise RuleError(f"share {number}/{shares} of {games:,} games is out of range; the first of four is 1/4")
+    first = games * (number - 1) // shares
+    return first, games * number // shares - first
 
 
 def _groups(spec: Spec, joint: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

@@ -89,10 +89,12 @@ class Manifest:
         return self.n_there == self.games
 
 
-def default_folder(spec: Spec, games: int, keep: str = ROWS) -> Path:
+def default_folder(spec: Spec, games: int, keep: str = ROWS, share: tuple[int, int] | None = None) -> Path:
     """Return the folder of a run that is given none: the same one for the same run."""
     name = f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
-    return Path("results") / (name if keep == ROWS else f"{name}-{keep}")
+    kept_as = "" if keep == ROWS else f"-{keep}"
+    part_of = "" if share is None else f"-share{share[0]}of{share[1]}"
+    return Path("results") / f"{name}{kept_as}{part_of}"
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
@@ -343,6 +345,13 @@ def gaps(parts: Iterable[_Span], games: int) -> list[tuple[int, int]]:
             missing.append((at, part.first - at))
         at = max(at, part.end)
     return [*missing, (at, games - at)] if at < games else missing
+
+
+def within(ranges: Iterable[tuple[int, int]], span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return what of some ranges (first, games) lies within `span`."""
+    low, high = span[0], span[0] + span[1]
+    cut = [(max(first, low), min(first + n, high)) for first, n in ranges]
+    return [(first, end - first) for first, end in cut if first < end]
 
 
 class RunFolder:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sim import part as parts_on_disk
-from sim import run
+from sim import prepare, run
 from sim.folders import merge_folders, verify_folder
 from sim.game import Spec
 from sim.games import get_game
@@ -218,3 +218,37 @@ def test_the_command_merge(folder, tmp_path):
     assert (plain["n_there"], plain["missing"]) == (N, [])
     assert refused("merge", a, "--out", tmp_path / "all") == "merge needs two folders or more"
     assert "needs --out" in refused("merge", a, b)
+
+
+# shares
+
+
+def test_shares_played_apart_are_merged_into_the_run(tmp_path, expected):
+    folders = [tmp_path / f"share{k}" for k in range(1, 4)]
+    for k, out in enumerate(folders, start=1):
+        told = call("run", "bussikuski", "--games", N, "--share", f"{k}/3", "--out", out, "--json")
+        assert told.exit_code == 0, told.output
+        assert json.loads(told.stdout)["games"] in (1333, 1334)
+    again = call("run", "bussikuski", "--games", N, "--share", "2/3", "--out", folders[1])
+    assert "has its share of 4,000: 1,333 games of Bussikuski, nothing to play" in again.stderr
+    assert "holds 4,000 of 4,000 games" in good("merge", *folders, "--out", tmp_path / "all")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all"), expected)
+
+
+def test_a_share_that_is_not_all_there_is_gone_on_with(tmp_path, expected):
+    out = tmp_path / "run"
+    prepared = prepare("bussikuski", N, out=out, share=(2, 4))
+    assert (prepared.n_missing, prepared.n_wanted) == (1000, 1000)
+    assert prepared.play(block=300).complete
+    sorted(out.glob("part-*"))[1].unlink()
+    prepared = prepare("bussikuski", N, out=out, share=(2, 4))
+    assert (prepared.n_there, prepared.n_missing) == (700, 300)
+    prepared.play()
+    pd.testing.assert_frame_equal(pd.read_parquet(out), expected[1000:2000].reset_index(drop=True))
+    assert prepare("bussikuski", N, out=out).n_missing == 3000
+
+
+@pytest.mark.parametrize("share", ["0/4", "5/4", "half", "1/", "1/5000"])
+def test_wrong_shares_are_refused(tmp_path, share):
+    assert share.split("/")[0] in refused("run", "bussikuski", "--games", N, "--share", share, "--out", tmp_path / "a")
+    assert not (tmp_path / "a").exists()
