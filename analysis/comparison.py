@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.intervals import CONFIDENCE, RARE, Interval, clopper_pearson, mean, paired_rates
 from analysis.joint import Counted, Joint, JointCounts, Measure
-from analysis.load import LoadError, Run
+from analysis.load import BATCH_ROWS, LoadError, Run
 from analysis.pairs import aligned, check_pairing, open_side
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ OPEN, SAME = "not decided yet", "no deal differs"
 
 POWER = 0.8
 """The chance that as many games as are named would decide a difference of the size seen."""
+
+SMALL_BATCH = 16_384  # rows
 
 _EXACT = 1_000  # fewer games that differ get McNemar's test exactly, by the binomial distribution
 
@@ -384,7 +386,9 @@ def compare(
         sides = [open_side(source) for source in named.values()]
         check_pairing(sides)
         counts = JointCounts(sides, names.index(baseline), columns)
-        for _, batches in aligned(sides, [counts.read] * len(sides)):
+        # Together the batches of many variants are as large as those of two.
+        batch_rows = max(SMALL_BATCH, 2 * BATCH_ROWS // len(sides))
+        for _, batches in aligned(sides, [counts.read] * len(sides), batch_rows):
             counts.add(batches)
     if not counts.games:
         raise LoadError(f"{', '.join(side.name for side in sides)} have no game in common: nothing can be paired")
