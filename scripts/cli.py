@@ -12,9 +12,9 @@ import click
 from scripts.ask import ask
 from scripts.compare import compare
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
+from scripts.exact import exact
 from scripts.numbers import Count
 from scripts.options import (
-    SLOTS,
     examples,
     game_argument,
     json_option,
@@ -23,8 +23,10 @@ from scripts.options import (
     read_rules,
     read_spec,
     rebuild_spec,
+    refuse_beside_from,
     rule_options,
     seed_option,
+    spec_from,
     threads_option,
 )
 from scripts.plan import plan
@@ -259,6 +261,7 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
 main.add_command(compare)
 main.add_command(ask)
 main.add_command(plan)
+main.add_command(exact)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
@@ -329,7 +332,7 @@ def replay(
     _check_replay(index, source, as_deal, deals, as_jsonl, as_json)
     if reshuffle is not None and deals is None:
         raise WrongCall("--reshuffle is for --deals")
-    spec = (_spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
+    spec = (spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
     voice = Voice(quiet)
     if deals is not None:
         _replay_deals(voice, spec, deals, as_jsonl, as_json)
@@ -360,21 +363,7 @@ def _check_replay(
     if as_deal and (deals is not None or as_json):
         raise WrongCall("--deal is for --game, and prints a line of a deals file")
     if source is not None:
-        ctx = click.get_current_context()
-        for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
-            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
-                raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")
-
-
-def _spec_from(game: Game, source: Path) -> Spec:
-    """Return a results folder's specification."""
-    from sim.store import read_manifest
-
-    spec = rebuild_spec(read_manifest(source).spec)
-    if spec.game is not game:
-        fail(WRONG, f"{source} holds {spec.game.name}, not {game.name}")
-    return spec
+        refuse_beside_from()
 
 
 def _read_deals(spec: Spec, path: str) -> list[Deal]:
