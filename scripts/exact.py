@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MOST_GAMES = 10**9
 GAMES = 100_000
 SHOWN_ROWS, LONG_SECTION = 12, 20
-LONGEST_FRACTION = 33
+LONGEST_FRACTION = 29
 MOST_DIGITS = 4_000  # Python's limit for numbers as text is 4300 digits
 
 
@@ -155,14 +155,11 @@ def _counts_from(found: Exact, source: Path, games: int) -> dict[Name, Counts]:
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
-def _lines(
-    found: Exact, counts: dict[Name, Counts], games: int, source: Path | None, show_all: bool
-) -> Iterator[str]:
+def _lines(found: Exact, counts: dict[Name, Counts], games: int, source: Path | None, show_all: bool) -> Iterator[str]:
     from reports.table import WIDTH, entry
-    from sim.replays import described
 
     yield f"{found.spec.game.title}: what is known exactly"
-    yield from entry("Rules", described(found.spec).removeprefix("Rules by the letter, but ").rstrip("."), WIDTH)
+    yield from entry("Rules", _rules(found.spec), WIDTH)
     if source is not None:
         yield from entry("Simulated", f"the games in {source}, with 95 % intervals", WIDTH)
     elif games:
@@ -170,18 +167,24 @@ def _lines(
         yield from entry("Simulated", said, WIDTH)
     is_long = False
     for section in found.sections:
-        yield ""
+        yield from ("", section.title)
         if section.quantities:
             yield from _section(section, counts, show_all)
             is_long |= any(_fraction(quantity) == "…" for quantity in _rows(section, show_all))
-        else:
-            yield section.title
         for line in section.missing:
             yield from entry("not exact", line, WIDTH)
     yield ""
     if is_long:
         yield "…: the fraction is too long for the table; --json has it."
     yield from _agreement(found, counts)
+
+
+def _rules(spec: Spec) -> str:
+    """Return rules, as far as they are not the letter's, and policies."""
+    from sim.replays import described
+
+    said = described(spec).rstrip(".").removeprefix("Rules by the letter, but ")
+    return said.replace("Rules by the letter", "by the letter")
 
 
 def _rows(section: Section, show_all: bool) -> tuple[Quantity, ...]:
@@ -205,7 +208,7 @@ def _section(section: Section, counts: dict[Name, Counts], show_all: bool) -> It
             for quantity, interval in zip(rows, intervals, strict=True)
         ]
         columns.append(Column("simulated", shown))
-    lines = table(Column(section.title, [quantity.name for quantity in rows]), columns, WIDTH)
+    lines = table(Column("", [quantity.name for quantity in rows]), columns, WIDTH)
     yield from (line.rstrip() for line in lines)
     if len(rows) < len(section.quantities):
         yield f"{len(section.quantities) - len(rows)} more values: --all"
@@ -383,10 +386,9 @@ def _answer_lines(answer: Answer) -> Iterator[str]:
 
 def _card_lines(spec: Spec, known: list[int], answers: list[Answer]) -> Iterator[str]:
     from reports.table import WIDTH, Cell, Column, entry, table
-    from sim.replays import described
 
     yield "Bussikuski: the best answer in every situation"
-    yield from entry("Rules", described(spec).removeprefix("Rules by the letter, but ").split(";")[0].rstrip("."), WIDTH)
+    yield from entry("Rules", _rules(spec).partition(";")[0], WIDTH)
     seen = " ".join(card_text(card, symbols=True) for card in known)
     yield from entry("Known", f"your own cards and {seen}" if known else "your own cards only", WIDTH)
     by_question = {number: [answer for answer in answers if answer.question == number] for number in (1, 2, 3, 4)}

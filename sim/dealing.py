@@ -1,4 +1,4 @@
-"""Many shuffled packs at once, for quantities that only the deal decides: the very deals that the games are played with."""
+"""Many shuffled packs at once: the very deals that games are played with, for what only the deal decides."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ _ROOM = 8  # `shuffle_cards` exchanges up to eight places beyond the pack with t
 
 
 @compiled
-def _shuffle_many(stream: Any, pack: Any, n_cards: int, seed: int, first: int, deals: Any) -> None:
+def _shuffle_many(stream: Any, pack: Any, n_cards: int, seed: Any, first: Any, deals: Any) -> None:
     """Shuffle the pack for the games first, first + 1, …, one a row."""
     for row in range(deals.shape[0]):
         cards = deals[row]
         for i in range(n_cards):
             cards[i] = pack[i]
-        start_stream(stream, seed, first + np.uint64(row), DEAL, 0)
+        game: Any = first + np.uint64(row)
+        start_stream(stream, seed, game, DEAL, 0)
         shuffle_cards(stream, cards, n_cards)
 
 

@@ -1,7 +1,7 @@
 """Quantities that are known exactly: fractions, where results show them, and what exact computation does not reach.
 
-A game's module ``exact`` offers ``sections(spec)``; `exact` collects them. Each quantity says how games show it, so that
-the same list is printed beside a simulation and is what the kernels are tested against.
+A game's module ``exact`` offers ``sections(spec)``; `exact` collects them. Each quantity says how games show it, so
+that the same list is printed beside a simulation and is what the kernels are tested against.
 """
 
 from __future__ import annotations
@@ -348,9 +348,7 @@ def count_rows(counts: dict[Name, Counts], wanted: Iterable[tuple[Name, Seen]], 
         counts.setdefault(name, Counts()).add(values)
 
 
-def count_deals(
-    counts: dict[Name, Counts], wanted: Iterable[tuple[Name, Dealt]], deals: np.ndarray[Any, Any]
-) -> None:
+def count_deals(counts: dict[Name, Counts], wanted: Iterable[tuple[Name, Dealt]], deals: np.ndarray[Any, Any]) -> None:
     """Count what some deals show."""
     found: dict[Any, np.ndarray[Any, Any]] = {}
     for name, dealt in wanted:

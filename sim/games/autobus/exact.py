@@ -69,7 +69,7 @@ def sections(spec: Spec) -> Iterator[Section]:
         )
         for seat in range(n)
     ]
-    missing = ()
+    missing: tuple[str, ...] = ()
     if not rules.must_play:
         missing = (
             "must_play = false: how often a planner that could place a card holds it back (greedy and random place "
@@ -79,9 +79,7 @@ def sections(spec: Spec) -> Iterator[Section]:
     law = aces_law(n * n_each, n_aces, n_cards)
     seen = [Quantity(f"{k} aces" if k != 1 else "1 ace", p, shown=dealt("aces", k)) for k, p in law.items()]
     mean = Fraction(n * n_each * n_aces, n_cards)
-    yield Section(
-        "Aces in all hands and on top of the buses", (*seen, Quantity("mean", mean, MEAN, dealt("aces")))
-    )
+    yield Section("Aces in all hands and on top of the buses", (*seen, Quantity("mean", mean, MEAN, dealt("aces"))))
     one = aces_law(n_each, n_aces, n_cards)
     of_seat = [Quantity(f"{k} aces" if k != 1 else "1 ace", p, shown=dealt("own", k)) for k, p in one.items()]
     yield Section("Aces that one seat sees: its hand and the top of its bus", tuple(of_seat))

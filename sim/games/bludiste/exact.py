@@ -52,17 +52,15 @@ def offers_law(columns: int, n_kinds: int, copies: int, n_stock: int) -> dict[in
         count = sum(ways[n] * comb(others, columns - n) for n in range(columns + 1))
         if count:
             law[j] = Fraction(comb(n_kinds, j) * count, total)
-        ways = [
-            sum(comb(copies, c) * ways[n - c] for c in range(1, min(copies, n) + 1)) for n in range(columns + 1)
-        ]
+        ways = [sum(comb(copies, c) * ways[n - c] for c in range(1, min(copies, n) + 1)) for n in range(columns + 1)]
     return law
 
 
 def placed_law(columns: int, decks: int = 2, ranks: int = 13) -> dict[int, Fraction]:
     """Return the law of the most cards of the first row that can be placed before a gap is filled.
 
-    Derivation. The suits are alike and apart, so the ways to choose the cards of a suit are summed by (cards in the row,
-    cards placed), and four suits are multiplied. See `_suit_ways`.
+    Derivation. The suits are alike and apart, so the ways to choose the cards of a suit are summed by (cards in the
+    row, cards placed), and four suits are multiplied. See `_suit_ways`.
 
     Parameters
     ----------
@@ -89,8 +87,8 @@ def _suit_ways(columns: int, decks: int, ranks: int) -> dict[tuple[int, int], in
 
     Derivation. One deck: u cards 2, 3, … in a row lie there and the next does not; the others are free. Two decks: let
     the run up from the two be u cards long, that down from the queen v. If not all ranks from two to queen lie there,
-    the runs do not meet, and u + v cards are placed: the ranks of the runs occur once or twice (2 x + x^2), the one that
-    ends each does not (it may be the same), all other cards are free. If all ranks lie there, see `_most_placed`.
+    the runs do not meet, and u + v cards are placed: the ranks of the runs occur once or twice (2 x + x^2), the one
+    that ends each does not (it may be the same), all other cards are free. If all ranks lie there, see `_most_placed`.
     """
     found: dict[tuple[int, int], int] = {}
 
@@ -116,12 +114,12 @@ def _suit_ways(columns: int, decks: int, ranks: int) -> dict[tuple[int, int], in
                     ways[runs + twice + n] += comb(runs, twice) * 2 ** (runs - twice) * comb(free, n)
             add(ways, runs)
     if columns >= n_ranks:
-        for twice in product((False, True), repeat=n_ranks):
-            weight = 2 ** (n_ranks - sum(twice))
+        for doubled in product((False, True), repeat=n_ranks):
+            weight = 2 ** (n_ranks - sum(doubled))
             for ace, king in product((0, 1), repeat=2):
-                n = n_ranks + sum(twice) + ace + king
+                n = n_ranks + sum(doubled) + ace + king
                 if n <= columns:
-                    add([0] * n + [weight], _most_placed(twice, ace, king))
+                    add([0] * n + [weight], _most_placed(doubled, ace, king))
     return found
 
 
@@ -149,7 +147,7 @@ def distinct_deals(decks: int = 2, ranks: int = 13) -> int:
     """
     if decks == 1:
         return factorial(SUITS * (ranks - 1))
-    return factorial(SUITS * (2 * ranks - 2)) // 2 ** (SUITS * (ranks - 2))
+    return factorial(SUITS * (2 * ranks - 2)) // (1 << SUITS * (ranks - 2))
 
 
 def distinct_rows(columns: int, decks: int = 2, ranks: int = 13) -> int:
@@ -184,7 +182,9 @@ def sections(spec: Spec) -> Iterator[Section]:
     found = [Quantity("no card can be placed", law.get(0, Fraction(0)), shown=only_row)]
     found += [Quantity(f"{k} card{'s' * (k > 1)} fit{'s' * (k == 1)}", p, shown=dealt("fitting", k))
               for k, p in law.items() if k]  # fmt: skip
-    found.append(Quantity("cards that fit, mean", Fraction(columns * n_kinds * copies, len(pack)), MEAN, dealt("fitting")))
+    found.append(
+        Quantity("cards that fit, mean", Fraction(columns * n_kinds * copies, len(pack)), MEAN, dealt("fitting"))
+    )
     yield Section("The first row as it is dealt: cards that fit a foundation", tuple(found))
     offers = offers_law(columns, n_kinds, copies, len(pack))
     yield Section(
@@ -199,7 +199,9 @@ def sections(spec: Spec) -> Iterator[Section]:
             Quantity("orders of the stock that differ", Fraction(deals), COUNT),
             # Every card is in the stock, so no renaming of the suits leaves an order as it is.
             Quantity("… if suits may be renamed", Fraction(deals, factorial(SUITS)), COUNT),
-            Quantity("first rows that differ, the order of their cards aside", Fraction(distinct_rows(columns, decks)), COUNT),
+            Quantity(
+                "first rows that differ, the order of their cards aside", Fraction(distinct_rows(columns, decks)), COUNT
+            ),
         ),
     )
 
@@ -208,7 +210,9 @@ def _placed(rules: BludisteRules, dealt: Any) -> Section:
     """Return the law of the cards placed from the first row before a gap is filled."""
     title = "Cards of it that can be placed, one after another, before a gap is filled"
     if rules.refill is Refill.AT_ONCE:
-        return Section(title, (), ("refill = at_once: every gap is filled at once, so this is a matter of the whole stock",))
+        return Section(
+            title, (), ("refill = at_once: every gap is filled at once, so this is a matter of the whole stock",)
+        )
     if rules.transfer and rules.decks == 2 and rules.columns > 11:
         return Section(title, (), ("transfer with more than 11 columns: what moving cards between foundations adds",))
     law = placed_law(rules.columns, rules.decks)

@@ -148,7 +148,7 @@ def _driver(rules: BussikuskiRules) -> Section:
         why = "matches = one: the ties (who keeps a card depends on the pairs in all the hands together)"
         return Section(title, (), (why,))
     by = found_by(rules.players, pyramid_size(rules))
-    found = [Quantity("one seat has the most cards", by.most_cards, shown=Seen("driver_by", "most_cards"))]
+    found = [Quantity("one seat has most cards", by.most_cards, shown=Seen("driver_by", "most_cards"))]
     missing: tuple[str, ...] = ()
     if rules.driver_tie is DriverTie.DRAW:
         found.append(Quantity("tied: a card is drawn", by.tied, shown=Seen("driver_by", "draw")))
@@ -158,11 +158,11 @@ def _driver(rules: BussikuskiRules) -> Section:
     else:
         which = "lowest" if rules.driver_tie is DriverTie.LOWEST_CARD else "highest"
         found += [
-            Quantity(f"tied: the {which} card is looked at", by.tied),
+            Quantity(f"tied: {which} card looked at", by.tied),
             Quantity(f"the {which} card decides", by.broken, shown=Seen("driver_by", "tie_break")),
             Quantity("still tied: a card is drawn", by.tied - by.broken, shown=Seen("driver_by", "draw")),
         ]
-    found.append(Quantity("nobody has a card left: no bus", by.nobody, shown=Seen("driver_by", "nobody")))
+    found.append(Quantity("nobody has a card: no bus", by.nobody, shown=Seen("driver_by", "nobody")))
     if rules.driver_tie is not DriverTie.MOST_POINTS:
         each = (1 - by.nobody) / rules.players  # the seats are equal in law
         found.append(Quantity("a given seat drives", each, shown=Seen("driver", 0)))
@@ -178,29 +178,27 @@ def _riders(seats: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     return "driver", tuple(seats)
 
 
-def _attempt(fails: Sequence[Fraction], success: Fraction | None, words: str, seen: Mapping[str, Any]) -> list[Quantity]:
-    """Return an attempt's law; one attempt from a fresh deck is played to show it."""
-    one = dict(seen, rules=_ONE_FRESH)
-    found = []
-    if success is not None:
-        found.append(Quantity("success", success, shown=Seen("bus_end", SUCCESS, **one)))
-    by_row = dict(seen, rules=(*_ONE_FRESH, ("bus_stake", BusStake.BY_ROW)))
+def _attempt(
+    fails: Sequence[Fraction], success: Fraction | None, words: str, seen: Mapping[str, Any]
+) -> list[Quantity]:
+    """Return an attempt's law. One attempt from a fresh deck is played to show it: by its penalty, a point a step."""
+    one: dict[str, Any] = dict(seen, rules=_ONE_FRESH)
+    by_step: dict[str, Any] = dict(seen, rules=(*_ONE_FRESH, ("bus_stake", BusStake.BY_ROW)))
+    found = [] if success is None else [Quantity("success", success, shown=Seen("bus_end", SUCCESS, **one))]
     for step, p in enumerate(fails, start=1):
-        shown = Seen("bus_penalty", step, **by_row) if words.startswith("guess") else None
-        found.append(Quantity(f"fails at {words.format(step)}", p, shown=shown))
+        found.append(Quantity(f"fails at {words.format(step)}", p, shown=Seen("bus_penalty", step, **by_step)))
     return found
 
 
 def _diamond(rules: BussikuskiRules) -> Iterator[Section]:
     n_rows, n_blockers = len(rules.diamond_rows), 4 * len(rules.blockers)
     fails, success = fresh_diamond(n_rows, n_blockers)
-    seen = {"given": _riders(range(rules.players))}
-    found = _attempt(fails, success, "row {}", seen)
-    one = dict(seen, rules=_ONE_FRESH)
-    found = [
-        Quantity(q.name, q.exact, shown=q.shown or (Seen("bus_turned", place, **one) if place < n_rows else None))
-        for place, q in enumerate(found)
-    ]
+    seen: dict[str, Any] = {"given": _riders(range(rules.players))}
+    one: dict[str, Any] = dict(seen, rules=_ONE_FRESH)
+    found = [Quantity("success", success, shown=Seen("bus_end", SUCCESS, **one))]
+    for row, p in enumerate(fails, start=1):  # as many cards are turned; in the last row so they are by success
+        shown = Seen("bus_turned", row, **one) if row < n_rows else None
+        found.append(Quantity(f"fails at row {row}", p, shown=shown))
     yield Section("The bus: one attempt from a fresh deck", tuple(found))
     by_row = rules.bus_stake is BusStake.BY_ROW
     ladder = diamond_ladder(rules.diamond_rows, by_row)
@@ -253,18 +251,20 @@ def _what_is_missing(rules: BussikuskiRules, ride: Ride, success: Fraction) -> t
     """Return what a ride's laws do not reach."""
     if ride.followed is None:
         return ()
+    if ride.without_cap and success == 1:
+        return ()
     if ride.without_cap:
         cap, _ = _cap(rules)
         name = "max_attempts" if rules.max_attempts else "max_turns"
-        digits = -cap * math.log10(1 - success) if success < 1 else math.inf
+        digits = -cap * math.log10(1 - success)
         size = f"about 1e-{digits:.0f}" if digits > 4 else f"{10**-digits:.3g}"
-        chance = f"with chance ({1 - success})^{cap}, {size}" if success < 1 else "never"
-        return (f"{name} = {cap}: the means leave it out; it cuts a ride off {chance}",)
+        chance = f"({1 - success})^{cap}, {size}"
+        return (f"{name} = {cap}: the means leave it out; it cuts a ride off with chance {chance}",)
     if not success:
         return ("the laws of penalty and cards turned: no attempt can succeed, so every ride is cut off",)
     return (
-        f"stock_out = reshuffle: means and ends, and the ride after attempt {ride.followed} (the places it can be in are "
-        "too many to follow further)",
+        f"stock_out = reshuffle: means and ends, and the ride after attempt {ride.followed} (it can be in too many "
+        "places to be followed further)",
     )
 
 
@@ -281,11 +281,6 @@ def _guessing_bus(rules: BussikuskiRules, guess: Sequence[str]) -> Iterator[Sect
             law = attempt_law(joint_law(rules, plays))
             fails, success = [law[number] for number in range(1, 5)], law[0]
             found = _attempt(fails, success, "question {}", seen)
-            shown = [Seen("bus_turned", number, rules=_ONE_FRESH, **seen) for number in range(1, 4)]  # type: ignore[arg-type]
-            found = [
-                Quantity(q.name, q.exact, shown=q.shown or (shown[at - 1] if at < 4 else None))
-                for at, q in enumerate(found)
-            ]
             yield Section(f"The bus: one attempt from a fresh deck{who}", tuple(found))
             stakes = (1, 2, 3, 4) if rules.bus_stake is BusStake.BY_ROW else (1, 1, 1, 1)
             yield from _guessing_ride(rules, fails, success, Ladder(stakes, (1, 2, 3, 4), 4), seen, who)

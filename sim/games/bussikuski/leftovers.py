@@ -37,14 +37,12 @@ class Found:
     nobody: Fraction
 
 
-def left_law(
-    pyramid: int, matches: Matches, ranks: int = 13, suits: int = 4, hand: int = HAND
-) -> dict[int, Fraction]:
+def left_law(pyramid: int, matches: Matches, ranks: int = 13, suits: int = 4, hand: int = HAND) -> dict[int, Fraction]:
     """Return the law of the cards left to one seat after a pyramid of so many cards.
 
     Derivation. The hand and the pyramid are disjoint uniform samples of the deck. Rank by rank, h cards go to the hand
-    and p to the pyramid in C(4, h) C(4-h, p) ways; none of the h is left if p > 0 (`all`), or h - p of them (`one`). The
-    number of ways is summed over the ranks by (cards in hand, in the pyramid, left).
+    and p to the pyramid in C(4, h) C(4-h, p) ways; none of the h is left if p > 0 (`all`), or h - p of them (`one`).
+    The number of ways is summed over the ranks by (cards in hand, in the pyramid, left).
     """
     places: dict[tuple[int, int, int], int] = {(0, 0, 0): 1}
     for _ in range(ranks):
@@ -57,7 +55,9 @@ def left_law(
                     later[in_hand + h, in_pyramid + p, left + kept] += here
         places = later
     total = comb(ranks * suits, hand) * comb(ranks * suits - hand, pyramid)
-    whole = {left: ways for (in_hand, in_pyramid, left), ways in places.items() if (in_hand, in_pyramid) == (hand, pyramid)}
+    whole = {
+        left: ways for (in_hand, in_pyramid, left), ways in places.items() if (in_hand, in_pyramid) == (hand, pyramid)
+    }
     return {left: Fraction(whole.get(left, 0), total) for left in range(hand + 1)}
 
 
@@ -81,10 +81,10 @@ def ranks_in_pyramid(pyramid: int, ranks: int = 13, suits: int = 4) -> dict[int,
 def found_by(players: int, pyramid: int, ranks: int = 13, suits: int = 4, hand: int = HAND) -> Found:
     """Return how the driver is found when all equal cards are matched (`matches = all`).
 
-    Derivation. Given k ranks in the pyramid, a hand card stays exactly if it is of another rank. Of the deck without the
-    pyramid 4 (13-k) cards are such and 4 k - P are not, and the hands are uniform samples of it: the numbers left to the
-    seats follow a multivariate hypergeometric law. Given that t seats are tied with m cards each, these are uniform
-    disjoint samples of the 4 (13-k) cards, which are 13-k whole ranks; see `alone_at_the_end`.
+    Derivation. Given k ranks in the pyramid, a hand card stays exactly if it is of another rank. Of the deck without
+    the pyramid 4 (13-k) cards are such and 4 k - P are not, and the hands are uniform samples of it: the numbers left
+    to the seats follow a multivariate hypergeometric law. Given that t seats are tied with m cards each, these are
+    uniform disjoint samples of the 4 (13-k) cards, which are 13-k whole ranks; see `alone_at_the_end`.
     """
     most = tied = broken = nobody = Fraction(0)
     for k, p_ranks in ranks_in_pyramid(pyramid, ranks, suits).items():
@@ -127,11 +127,11 @@ def _tied(players: int, m: int, staying: int, going: int, hand: int) -> list[Fra
 
 
 def alone_at_the_end(tied: int, cards: int, ranks: int, suits: int = 4) -> Fraction:
-    """Return the chance that one of the tied holds the lowest card of all alone, each with so many cards of whole ranks.
+    """Return the chance that one of the tied alone holds the lowest card of all, each having so many of whole ranks.
 
-    Derivation. Sum over the lowest rank held, the i-th: one of the tied has j ≥ 1 of its cards, in C(4, j) ways, the rest
-    of its cards and everybody else's are of the 4 (R - i) cards above. By turning the order round the same holds for the
-    highest card.
+    Derivation. Sum over the lowest rank held, the i-th: one of the tied has j ≥ 1 of its cards, in C(4, j) ways, the
+    rest of its cards and everybody else's are of the 4 (R - i) cards above. By turning the order round the same holds
+    for the highest card.
     """
     total = 1
     for n in range(tied):

@@ -10,6 +10,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from math import comb
 
 from sim.games.bussikuski.rules import Boundary, BussikuskiRules, FourthQuestion, GuessTie
@@ -46,21 +47,23 @@ def _two_answers(first: int, second: int, n_cards: int, n_free: int, policy: str
     return {RIGHT: right, WRONG: copies * (n_cards - n_free) - right, FREE: copies * n_free}
 
 
+@cache
 def joint_law(rules: BussikuskiRules, policy: str, ranks: int = 13, suits: int = 4) -> dict[Verdicts, Fraction]:
     """Return the law of the four verdicts of one player who knows its own cards only.
 
-    Derivation. The player's cards are four draws without replacement, whatever the seat. Questions 1 and 4 look at suits
-    only, questions 2 and 3 at ranks only, and the fourth card matters by its suit alone. Suits and ranks of the first
-    three cards are tied to each other only by this: cards of one rank differ in suit. So for each pattern of equal ranks
-    among the three cards, the suits are enumerated once (at most 4³ ways, with the number of fourth cards that make the
-    last answer right), then the ranks (13³ ways), and the counts are multiplied. The sum over everything is divided by
-    52 · 51 · 50 · 49, and under ``random`` by the number of answers to each question, which are all equally likely.
+    Derivation. The player's cards are four draws without replacement, whatever the seat. Questions 1 and 4 look at
+    suits only, questions 2 and 3 at ranks only, and the fourth card matters by its suit alone. Suits and ranks of the
+    first three cards are tied to each other only by this: cards of one rank differ in suit. So for each pattern of
+    equal ranks among the three cards, the suits are enumerated once (at most 4³ ways, with the number of fourth cards
+    that make the last answer right), then the ranks (13³ ways), and the counts are multiplied. The sum over everything
+    is divided by 52 · 51 · 50 · 49, and under ``random`` by the number of answers to each question, which are all
+    equally likely.
 
     Parameters
     ----------
     policy
-        ``own`` (the answer that most unknown cards fit; ``counting`` knows no more where only these four cards have been
-        seen) or ``random``.
+        ``own`` (the answer that most unknown cards fit; ``counting`` knows no more where only these four cards have
+        been seen) or ``random``.
 
     Returns
     -------
@@ -132,7 +135,7 @@ def second_verdicts(rules: BussikuskiRules, policy: str, first: int, second: int
 
 
 def interval_counts(first: int, second: int, ranks: int, suits: int) -> tuple[int, int, int]:
-    """Return how many cards lie inside, outside and on an end of the interval of two cards' ranks, these two left out."""
+    """Return how many other cards lie inside, outside and on an end of the interval of two cards' ranks."""
     low, high = sorted((first, second))
     n_inside = suits * max(0, high - low - 1)
     n_boundary = suits - 2 if low == high else 2 * suits - 2
@@ -178,14 +181,13 @@ def attempt_law(law: dict[Verdicts, Fraction]) -> dict[int, Fraction]:
 # -- knowing the others' cards ----------------------------------------------------------------------------------------
 
 
-def counting_chance(
-    rules: BussikuskiRules, question: int, n_others: int, ranks: int = 13, suits: int = 4
-) -> Fraction:
+def counting_chance(rules: BussikuskiRules, question: int, n_others: int, ranks: int = 13, suits: int = 4) -> Fraction:
     """Return the chance that a player who knows `n_others` cards beside its own is right on a question (1–4).
 
-    Derivation. Given the player's own cards, the other known cards are a uniform sample of the rest, so how many of them
-    would make each answer right follows a multivariate hypergeometric law; the answer chosen is right with the larger of
-    the numbers left, over the cards left. The sum runs over the own ranks (questions 2 and 3) or suits (question 4).
+    Derivation. Given the player's own cards, the other known cards are a uniform sample of the rest, so how many of
+    them would make each answer right follows a multivariate hypergeometric law; the answer chosen is right with the
+    larger of the numbers left, over the cards left. The sum runs over the own ranks (questions 2 and 3) or suits
+    (question 4).
 
     Raises
     ------

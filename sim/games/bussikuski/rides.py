@@ -147,9 +147,7 @@ def fresh_ride(
     return Ride(attempts, penalty, turned, {}, means, followed=rows, without_cap=True)
 
 
-def _success_law(
-    fails: Sequence[Fraction], success: Fraction, costs: Sequence[int], last: int, most: int
-) -> Law:
+def _success_law(fails: Sequence[Fraction], success: Fraction, costs: Sequence[int], last: int, most: int) -> Law:
     """Return the law of the sum of the failures' costs and `last`, up to `most`, of rides that end by success."""
     ways = [Fraction(1)]
     for x in range(1, most - last + 1):
@@ -181,9 +179,7 @@ def _capped_ride(fails: Sequence[Fraction], success: Fraction, ladder: Ladder, c
     return Ride(attempts, penalty, turned, {SUCCESS: 1 - q**cap, end: q**cap}, _means(attempts, penalty, turned))
 
 
-def running_ride(
-    rows: Sequence[int], n_blockers: int, by_row: bool, max_attempts: int = 0, n_cards: int = 52
-) -> Ride:
+def running_ride(rows: Sequence[int], n_blockers: int, by_row: bool, max_attempts: int = 0, n_cards: int = 52) -> Ride:
     """Return the laws of a ride on the diamond with one deck, which is never shuffled again.
 
     Derivation. Whatever lies where, the cards turned one after another are a uniform ordered sample of the deck. After
@@ -248,11 +244,11 @@ def reshuffled_ride(
 
     Derivation. The cards in places that are never turned are out of play for the whole ride; given how many blockers
     are among them (a hypergeometric law), the rest is a diamond of one place a row. Let `fixed` be the rows that lay
-    unturned at the last reshuffle: what lies there is known to the sum, a blocker or not. All other cards not seen since
-    then are exchangeable: u of them, v blockers. An attempt goes through the other rows as in a fresh deck of u cards,
-    then along `fixed` up to its first blocker. If the stock cannot replace the turned cards, the rows not turned become
-    fixed, in each of the ways they can be, and all other cards in play are exchangeable again. So (fixed, u, v) is a
-    Markov chain. Attempt by attempt the weights are multiplied by one common denominator, and stay whole.
+    unturned at the last reshuffle: what lies there is known to the sum, a blocker or not. All other cards not seen
+    since then are exchangeable: u of them, v blockers. An attempt goes through the other rows as in a fresh deck of u
+    cards, then along `fixed` up to its first blocker. If the stock cannot replace the turned cards, the rows not turned
+    become fixed, in each of the ways they can be, and all other cards in play are exchangeable again. So (fixed, u, v)
+    is a Markov chain. Attempt by attempt the weights are multiplied by one common denominator, and stay whole.
 
     Parameters
     ----------
@@ -278,6 +274,7 @@ def reshuffled_ride(
     penalty, turned = _joined(penalties), _joined(cards)
     if min(followed, n_penalties, n_cards_followed) == cap:
         attempts[cap] += lost.get(0, Fraction(0))
+        attempts = _sorted(attempts)
         penalty, turned = _joined([penalty, penalty_left]), _joined([turned, cards_left])
         ends = {SUCCESS: 1 - lost.get(0, Fraction(0)), end: lost.get(0, Fraction(0))}
         return Ride(attempts, penalty, turned, ends, _means(attempts, penalty, turned))
@@ -287,9 +284,7 @@ def reshuffled_ride(
     return Ride(attempts, penalty, turned, {}, {}, followed=followed)
 
 
-def _follow(
-    chain: _Chain, costs: Sequence[int], last: int, cap: int, steps: int
-) -> tuple[list[Law], Law, int]:
+def _follow(chain: _Chain, costs: Sequence[int], last: int, cap: int, steps: int) -> tuple[list[Law], Law, int]:
     """Follow a ride attempt by attempt, with the sum of what its failures cost.
 
     Returns
@@ -353,7 +348,7 @@ class _Chain:
 
     def beginnings(self) -> list[tuple[_Place, int]]:
         """Return the places a ride begins at, one for each number of blockers out of play, with their weights."""
-        found = []
+        found: list[tuple[_Place, int]] = []
         for dead in range(min(self.n_dead, self.n_blockers) + 1):
             weight = comb(self.n_blockers, dead) * comb(self.n_cards - self.n_blockers, self.n_dead - dead)
             live = self.n_blockers - dead

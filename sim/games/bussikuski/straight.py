@@ -39,11 +39,11 @@ def straight_attempt(
 ) -> Attempt:
     """Return the law of an attempt of `length` guesses from a fresh deck.
 
-    Derivation. Under ``own`` (and ``counting``, which has seen no more) the answer depends on the position alone, so the
-    ways to be in each position with all guesses right so far follow from those of one card before: a position with c_r
-    cards of rank r out goes on to rank r in 4 - c_r ways. Under ``random`` both answers are given equally often, and are
-    right for one of the two unless the rank is the last one; then only how many ranks have how many cards out matters,
-    and how many the last one.
+    Derivation. Under ``own`` (and ``counting``, which has seen no more) the answer depends on the position alone, so
+    the ways to be in each position with all guesses right so far follow from those of one card before: a position with
+    c_r cards of rank r out goes on to rank r in 4 - c_r ways. Under ``random`` both answers are given equally often,
+    and are right for one of the two unless the rank is the last one; then only how many ranks have how many cards out
+    matters, and how many the last one.
 
     Parameters
     ----------

@@ -51,9 +51,7 @@ def largest_set_law(hand: int, copies: int = COPIES, ranks: int = RANKS) -> dict
     Derivation. Hands with at most m cards of each rank: the coefficient of x^hand in (Σ_{j ≤ m} C(c, j) x^j)^ranks.
     """
     total = comb(ranks * copies, hand)
-    at_most = [
-        power([comb(copies, j) for j in range(m + 1)], ranks, hand)[hand] for m in range(min(copies, hand) + 1)
-    ]
+    at_most = [power([comb(copies, j) for j in range(m + 1)], ranks, hand)[hand] for m in range(min(copies, hand) + 1)]
     law = {m: Fraction(at_most[m] - at_most[m - 1], total) for m in range(1, len(at_most))}
     return {m: p for m, p in law.items() if p}
 
@@ -95,10 +93,10 @@ def second_goes_out(
 ) -> Fraction:
     """Return the chance that the second player can go out in its first move, after a greedy lead.
 
-    Derivation. The lead is the leader's largest set, of the lowest such rank, the ace last: s cards of rank r lead if no
-    lower rank has s or more, and no higher one (nor the ace) more than s. That bounds the leader's cards of each other
-    rank, so leaders' hands are coefficients of products of (Σ_{j ≤ bound} C(c, j) x^j). See `_answers` for the hands of
-    the second player that count.
+    Derivation. The lead is the leader's largest set, of the lowest such rank, the ace last: s cards of rank r lead if
+    no lower rank has s or more, and no higher one (nor the ace) more than s. That bounds the leader's cards of each
+    other rank, so leaders' hands are coefficients of products of (Σ_{j ≤ bound} C(c, j) x^j). See `_answers` for the
+    hands of the second player that count.
 
     Parameters
     ----------
@@ -139,10 +137,10 @@ def _answers(
 ) -> int:
     """Return the number of (rest of the leader's hand, second hand) in which the second player can go out at once.
 
-    Derivation. It goes out by dupas alone, or by one set. Dupas (several of them, or one): its ranks are neither the ace
-    nor the lead's, which is in the pile, and higher than a lead that demands it. If the leader holds e cards of these m
-    ranks, C(c m - e, h) hands are of them. One set of another kind: aces; or the lead's rank, which fits, unless the
-    lead has to be beaten.
+    Derivation. It goes out by dupas alone, or by one set. Dupas (several of them, or one): its ranks are neither the
+    ace nor the lead's, which is in the pile, and higher than a lead that demands it. If the leader holds e cards of
+    these m ranks, C(c m - e, h) hands are of them. One set of another kind: aces; or the lead's rank, which fits,
+    unless the lead has to be beaten.
 
     Parameters
     ----------
@@ -156,9 +154,7 @@ def _answers(
     if several and may:
         within = _product([choices[rank] for rank in may], rest)
         without = _product([choices[rank] for rank in range(ace + 1) if rank not in may and rank != lead], rest)
-        found += sum(
-            within[e] * without[rest - e] * comb(copies * len(may) - e, hand) for e in range(rest + 1)
-        )
+        found += sum(within[e] * without[rest - e] * comb(copies * len(may) - e, hand) for e in range(rest + 1) if within[e])
     if hand > copies:
         return found  # no set is as large
     sets = [ace, *(() if demands or lead == ace else (lead,)), *(() if several else may)]
@@ -184,8 +180,8 @@ def second_goes_out_at_random(
 ) -> Fraction:
     """Return the chance that the second player can go out in its first move, after a random lead.
 
-    Derivation. The lead is of each of the k ranks of the leader's hand with chance 1/k = ∫ z^(k-1) dz from 0 to 1. With a
-    factor z for every other rank held, the number of pairs of hands that count is a polynomial in z of a degree below
+    Derivation. The lead is of each of the k ranks of the leader's hand with chance 1/k = ∫ z^(k-1) dz from 0 to 1. With
+    a factor z for every other rank held, the number of pairs of hands that count is a polynomial in z of a degree below
     the number of ranks; its values at 0, 1, … give the integral exactly. A hand of one rank is led as a whole, and the
     leader is out, with chance 1/(2^h - 1).
 
@@ -213,7 +209,7 @@ def second_goes_out_at_random(
 
 @cache
 def _integral(n: int) -> tuple[Fraction, ...]:
-    """Return weights w such that Σ w_i f(i), i = 0 … n - 1, is the integral from 0 to 1 of a polynomial of degree < n."""
+    """Return w such that Σ w_i f(i), i = 0 … n - 1, is the integral from 0 to 1 of a polynomial f of degree < n."""
     weights = []
     for i in range(n):
         basis = [Fraction(1)]  # Lagrange's polynomial, 1 at i and 0 at the other nodes
@@ -294,7 +290,7 @@ def _going_out(rules: DupaRules) -> Section:
 
 @cache
 def _statistic(what: str, players: int, hand: int) -> Any:
-    """Return the function from deals to a number a game: the first hand's largest set or aces, or of all seats' aces."""
+    """Return the function from deals to a number a game: of the first hand, or the fewest or most aces of a seat."""
 
     def of_deals(deals: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         import numpy as np
