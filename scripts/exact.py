@@ -252,37 +252,33 @@ def _interval(quantity: Quantity, counts: Counts | None) -> Interval | None:
 
 
 def _deviations(found: Exact, counts: dict[Name, Counts]) -> list[tuple[float, Section, Quantity]]:
-    """Return how many standard errors each simulated value is from the exact one; the error follows from the latter."""
-    from sim.quantities import Seen
+    """Return how many standard errors each simulated value is from the exact one."""
+    from sim.quantities import deviation
 
     deviations = []
     for section, quantity in found:
         seen = counts.get((section.title, quantity.name))
-        if seen is None or not seen.n:
-            continue
-        per = quantity.shown.per if isinstance(quantity.shown, Seen) else 1
-        value = float(quantity.exact)
-        is_share = quantity.kind == "chance" and per == 1
-        variance = value * (1 - value) if is_share else seen.variance / per**2
-        gap = abs(seen.mean / per - value)
-        # A mean that never varies has no error: it has to be right to the last digit.
-        deviations.append((gap / (variance / seen.n) ** 0.5 if variance > 0 else gap * 1e9, section, quantity))
+        if seen is not None and seen.n:
+            deviations.append((deviation(quantity, seen), section, quantity))
     return deviations
 
 
 def _agreement(found: Exact, counts: dict[Name, Counts]) -> Iterator[str]:
     """Say how far exact and simulated values lie apart."""
+    from reports.table import WIDTH, wrapped
+
     deviations = _deviations(found, counts)
     if not deviations:
         return
     most, section, quantity = max(deviations, key=lambda deviation: deviation[0])
     far = sum(deviation > 4 for deviation, *_ in deviations)
-    yield (
+    said = (
         f"{len(deviations)} values were simulated too; the largest deviation is {most:.1f} standard errors "
         f"({section.title}: {quantity.name})."
     )
     if far:
-        yield f"{far} of them deviate by more than 4: exact values and games do not agree."
+        said += f" {far} of them deviate by more than 4: exact values and games do not agree."
+    yield from wrapped(said, WIDTH)
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------

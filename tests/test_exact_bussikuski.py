@@ -49,6 +49,7 @@ def test_known_values():
 
 # -- the four questions on 8 and 12 cards -----------------------------------------------------------------------------
 
+
 def truths(rule, number, own, card):
     """Return the answers that a card makes right, or None if it counts neither way; straight from the rule book."""
     rank, suit = card
@@ -119,14 +120,18 @@ def test_questions_on_eight_cards(options):
     assert joint_law(rule, "random", ranks=2, suits=4) == enumerated(rule, "random", 2, 4)
 
 
-@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[13], OPTIONS[22]], ids=lambda options: "-".join(options.values()))
+@pytest.mark.parametrize(
+    "options", [OPTIONS[0], OPTIONS[13], OPTIONS[22]], ids=lambda options: "-".join(options.values())
+)
 def test_questions_on_twelve_cards(options):
     rule = rules(**options)
     assert joint_law(rule, "own", ranks=3, suits=4) == enumerated(rule, "own", 3, 4)
 
 
 def test_every_option_of_the_questions_matters():
-    laws = {policy: [tuple(sorted(joint_law(rules(**o), policy).items())) for o in OPTIONS] for policy in ("own", "random")}
+    laws = {
+        policy: [tuple(sorted(joint_law(rules(**o), policy).items())) for o in OPTIONS] for policy in ("own", "random")
+    }
     assert len(set(laws["own"])) == len(OPTIONS)
     # At random the boundary is a coin's toss wherever it lies.
     assert len(set(laws["random"])) == 3 * 3 * 2
@@ -174,11 +179,9 @@ def _attempt(rows, bus, stock, discards, so_far, by_row, max_attempts, shuffles)
     attempts, penalty, turned = so_far
     bus = [list(row) for row in bus]
     attempts += 1
-    for number, row in enumerate(bus, start=1):
-        turned += 1
-        if row[0]:
-            break
-    else:
+    number = next((at for at, row in enumerate(bus, start=1) if row[0]), 0)
+    turned += number or len(bus)
+    if not number:
         yield Fraction(1), "success", attempts, penalty, turned
         return
     penalty += rows[number - 1] if by_row else 1
@@ -576,7 +579,9 @@ def test_policies_decide_the_guessing_bus():
     mixed = exact("bussikuski", variant="straight", policies={"guess": "random,own,own,own"})
     own = mixed["The bus: one attempt from a fresh deck, own: success"]
     assert own == straight_attempt(5, "own", False).success
-    assert mixed["The bus: one attempt from a fresh deck, random: success"] == straight_attempt(5, "random", False).success
+    assert (
+        mixed["The bus: one attempt from a fresh deck, random: success"] == straight_attempt(5, "random", False).success
+    )
     counting = exact("bussikuski", policies={"guess": "counting"})
     assert counting["question 4 right, counting, mean of the seats"] > counting["question 4 right, own"]
 
