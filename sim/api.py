@@ -20,6 +20,9 @@ from sim.rules import RuleError, Rules, listed, nearest
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import pyarrow as pa
+
+    from sim.game import Player
 
 Policies = str | Mapping[str, str | Sequence[str] | None]
 Block = tuple[int, list["np.ndarray[Any, Any]"]]
@@ -81,11 +84,21 @@ class Results:
             raise store.StoreError(f"{self.folder} keeps counts, no rows; analysis.summarise reads them")
         import pyarrow as pa
 
-        tables = self._from_folder() if self.folder else self._from_memory()
+        tables = self.tables()
         if not tables:
             raise store.StoreError("there are no rows: nothing was played to the end of a block")
         frame: pd.DataFrame = pa.concat_tables(tables).to_pandas()
         return frame
+
+    def tables(self) -> list[pa.Table]:
+        """Return the rows as Arrow tables, a block each.
+
+        Raises
+        ------
+        StoreError
+            If a part of the folder is missing or damaged.
+        """
+        return self._from_folder() if self.folder else self._from_memory()
 
     def _from_memory(self) -> list[Any]:
         return [parts_on_disk.to_table(self.spec.columns, first, arrays) for first, arrays in self.blocks]
@@ -114,6 +127,12 @@ class Prepared:
         How many games the folder's run was of when it was played last; 0 for a new one.
     keep, joint
         See `run`.
+    known
+        The same deals, decided as far as fewer nodes went; only what stayed unknown is searched again.
+    share
+        The games that are to be played here, if others play the rest: the first and their number.
+    n_elsewhere
+        Games that are neither there nor to be played here.
     """
 
     spec: Spec
@@ -123,11 +142,19 @@ class Prepared:
     existing: int = 0
     keep: str = store.ROWS
     joint: tuple[tuple[str, ...], ...] = ()
+    known: Results | None = None
+    share: runner.Range | None = None
+    n_elsewhere: int = 0
+
+    @property
+    def n_wanted(self) -> int:
+        """Return how many games there will be."""
+        return self.games - self.n_elsewhere
 
     @property
     def n_missing(self) -> int:
         """Return the number of games to be played."""
-        return self.games - self.n_there
+        return self.n_wanted - self.n_there
 
     @property
     def columns(self) -> list[Column]:
@@ -144,30 +171,38 @@ class Prepared:
     ) -> Results:
         """Play what is missing; see `run`."""
         if not self.n_missing:
-            return Results(self.spec, self.games, self.folder, self.n_there, 0, 0.0, keep=self.keep)
+            return Results(self.spec, self.n_wanted, self.folder, self.n_there, 0, 0.0, keep=self.keep)
         how = {"threads": threads, "block": block, "progress": progress, "stop": stop}
         return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how)
 
     def _play_in_memory(self, how: dict[str, Any]) -> Results:
         blocks: list[Block] = []
-        player = runner.ready(self.spec)
-        tally = runner.play(player, [(0, self.games)], lambda *block: block, receive=blocks.append, **how)
+        tally = runner.play(self._player(), [(0, self.games)], lambda *block: block, receive=blocks.append, **how)
         blocks.sort(key=operator.itemgetter(0))
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
     def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
         with self._open(path, self.games) as folder:
-            player = runner.ready(self.spec)
+            player = self._player()
             folder.start_clock()
-            tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
+            missing = folder.missing if self.share is None else store.within(folder.missing, self.share)
+            tally = runner.play(player, missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
         there = folder.n_there
-        return Results(self.spec, self.games, path, there, tally.n_played, tally.seconds, keep=self.keep)
+        return Results(self.spec, self.n_wanted, path, there, tally.n_played, tally.seconds, keep=self.keep)
 
     def _open(self, path: Path, games: int) -> store.RunFolder:
         from sim.jit import kernel_hash
 
-        kernel = kernel_hash(f"{self.spec.game.package}.kernel")
+        kernel = kernel_hash(self.spec.kernel_module)
         return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
+
+    def _player(self) -> Player:
+        """Return what plays, its kernels compiled."""
+        if self.known is None:
+            return runner.ready(self.spec)
+        from sim.solvability import Retrying
+
+        return runner.warm(Retrying(self.spec, self.known))
 
 
 class Sitting:
@@ -231,7 +266,7 @@ class Sitting:
         if not n_missing:
             return True
         if self._player is None:
-            self._player = runner.ready(self.prepared.spec)
+            self._player = self.prepared._player()
         threads = runner.default_threads() if threads is None else threads
         folder.start_clock()
         try:
@@ -275,8 +310,18 @@ def prepare(
     out: str | os.PathLike[str] | None = None,
     keep: str = store.ROWS,
     joint: Sequence[Sequence[str]] = (),
+    keep_moves: bool = False,
+    known: Results | None = None,
+    share: tuple[int, int] | None = None,
 ) -> Prepared:
     """Return a run with everything checked and nothing played or written; the parameters are those of `run`.
+
+    Parameters
+    ----------
+    keep_moves, known
+        For a game's solver: see `Spec` and `Prepared`.
+    share
+        (k, n): play only the k-th of n equal shares of the games; `sim.folders.merge_folders` joins the folders.
 
     Raises
     ------
@@ -286,7 +331,13 @@ def prepare(
         If `out` is not a folder for this run.
     """
     game = get_game(game) if isinstance(game, str) else game
-    spec = Spec.build(game, _rules(game, rules, variant), _policies(game, policies), _whole("seed", seed))
+    spec = Spec.build(
+        game,
+        _rules(game, rules, variant),
+        _policies(game, policies),
+        _whole("seed", seed),
+        keep_moves=keep_moves,
+    )
     games = _whole("games", games)
     if not 1 <= games <= store.MOST_GAMES:
         raise RuleError(f"games = {games} is out of range; allowed: 1 to {store.MOST_GAMES}")
@@ -298,11 +349,26 @@ def prepare(
     if out is None:
         if keep != store.ROWS:
             raise RuleError("keep = 'summary' needs a results folder: out = …")
-        return Prepared(spec, games, None)
+        if share is not None:
+            raise RuleError("a share needs a results folder: out = …")
+        return Prepared(spec, games, None, known=known)
     manifest = store.look(Path(out), spec, games, keep, groups)
-    if manifest is None:
-        return Prepared(spec, games, Path(out), keep=keep, joint=groups)
-    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games, keep, groups)
+    there = (0, 0) if manifest is None else (manifest.n_there, manifest.games)
+    prepared = Prepared(spec, games, Path(out), *there, keep, groups, known)
+    if share is None:
+        return prepared
+    span = _span(games, *share)
+    missing = store.gaps(() if manifest is None else manifest.parts, games)
+    n_elsewhere = sum(n for _, n in missing) - sum(n for _, n in store.within(missing, span))
+    return dataclasses.replace(prepared, share=span, n_elsewhere=n_elsewhere)
+
+
+def _span(games: int, number: int, shares: int) -> runner.Range:
+    """Return the games of one of several equal shares: the first and their number."""
+    if not 1 <= number <= shares <= games:
+        raise RuleError(f"share {number}/{shares} of {games:,} games is out of range; the first of four is 1/4")
+    first = games * (number - 1) // shares
+    return first, games * number // shares - first
 
 
 def _groups(spec: Spec, joint: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

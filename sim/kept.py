@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,7 +27,7 @@ _HASH = ',"sha256":"'
 
 @dataclasses.dataclass(frozen=True)
 class Kept(Part):
-    """A finished block of counts; `footer` is the SHA-256 of the whole file."""
+    """A finished block of counts; it has no footer, and `footer` is the SHA-256 of the whole file, too."""
 
     @property
     def name(self) -> str:
@@ -60,7 +59,8 @@ def write(
     plain = {**document, "range": {"first": first, "games": n_games}, **counter.count(arrays)}
     body = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))[:-1]
     data = f'{body}{_HASH}{hashlib.sha256(body.encode()).hexdigest()}"}}'.encode()
-    kept = Kept(first, n_games, len(data), hashlib.sha256(data).hexdigest())
+    digest = hashlib.sha256(data).hexdigest()
+    kept = Kept(first, n_games, len(data), digest, digest)
     replace_file(folder / kept.name, data)
     return kept
 
@@ -85,7 +85,8 @@ def inspect(path: Path) -> tuple[Kept, dict[str, Any]]:
     document: dict[str, Any] = json.loads(data)
     if (document["range"]["first"], document["range"]["games"]) != named:
         raise PartError("its name and its provenance do not agree")
-    return Kept(*named, os.path.getsize(path), hashlib.sha256(data).hexdigest()), document
+    digest = hashlib.sha256(data).hexdigest()
+    return Kept(*named, len(data), digest, digest), document
 
 
 __all__ = ["Kept", "inspect", "range_of", "write"]

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import errno
 import fcntl
+import itertools
 import json
 import os
 import time
@@ -88,10 +89,12 @@ class Manifest:
         return self.n_there == self.games
 
 
-def default_folder(spec: Spec, games: int, keep: str = ROWS) -> Path:
+def default_folder(spec: Spec, games: int, keep: str = ROWS, share: tuple[int, int] | None = None) -> Path:
     """Return the folder of a run that is given none: the same one for the same run."""
     name = f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
-    return Path("results") / (name if keep == ROWS else f"{name}-{keep}")
+    kept_as = "" if keep == ROWS else f"-{keep}"
+    part_of = "" if share is None else f"-share{share[0]}of{share[1]}"
+    return Path("results") / f"{name}{kept_as}{part_of}"
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
@@ -114,7 +117,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             raise RefusedError(f"there is no folder {folder}") from None
         raise RefusedError(f"{folder} is not a results folder: it has no {MANIFEST}") from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{path} cannot be read: {reason(error)}") from error
     except ValueError as error:
         raise StoreError(f"{path} is cut short or damaged ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
@@ -140,7 +143,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
 
 def _read_part(entry: Mapping[str, Any], keep: str) -> Part:
     kind = kept.Kept if keep == SUMMARY else Part
-    part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), str(entry["footer"]))
+    part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
     if part.name != entry["name"]:
         raise ValueError(f"part {entry['name']} is listed with another range")
     return part
@@ -176,15 +179,20 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
         try:
             verify(path, part, manifest.spec)
         except (PartError, OSError) as error:
-            problems.append(f"{part.name}: {_reason(error)}")
-    listed = {part.name for part in manifest.parts}
-    unlisted = sorted(_parts_there(Path(folder)) - listed)
-    problems += [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
-    overlaps = [b.name for a, b in zip(manifest.parts, manifest.parts[1:], strict=False) if b.first < a.end]
-    problems += [f"{name}: its games are in another part too" for name in overlaps]
+            problems.append(f"{part.name}: {reason(error)}")
+    problems += misfits(Path(folder), manifest)
     if not manifest.complete:
         problems.append(f"{manifest.n_there:,} of {manifest.games:,} games are done")
     return problems
+
+
+def misfits(folder: Path, manifest: Manifest) -> list[str]:
+    """Return what is wrong with the folder's files taken together: parts that are not listed, games in two parts."""
+    listed = {part.name for part in manifest.parts}
+    unlisted = sorted(_parts_there(folder) - listed)
+    problems = [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
+    overlaps = [b.name for a, b in itertools.pairwise(manifest.parts) if b.first < a.end]
+    return problems + [f"{name}: its games are in another part too" for name in overlaps]
 
 
 def _inspect(path: Path) -> tuple[Part, dict[str, Any]]:
@@ -207,6 +215,8 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
     found, document = _inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
+    if (found.size, found.footer) == (part.size, part.footer) and found.sha256 != part.sha256:
+        raise PartError("it is damaged: its bytes are not those that were written")
     if found != part:
         raise PartError(f"it is not the file that {MANIFEST} lists")
     if isinstance(part, kept.Kept):
@@ -218,17 +228,19 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
     return table
 
 
-def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
+def differences(theirs: Any, ours: Mapping[str, Any], places: tuple[str, str] = ("there", "here")) -> str:
     """Return how two specifications differ: ``seed 1 there, 2 here; players 4 there, 6 here``."""
+    there, here = places
     if not isinstance(theirs, Mapping):
         return "it does not say of which"
     if theirs.get("game") != ours["game"]:
-        return f"game {theirs.get('game')} there, {ours['game']} here"
-    pairs = [(key.replace("_", " "), theirs.get(key), ours[key]) for key in ("rules_version", "random_scheme", "seed")]
+        return f"game {theirs.get('game')} {there}, {ours['game']} {here}"
+    keys = ("rules_version", "random_scheme", "seed", "keep_moves")
+    pairs = [(key.replace("_", " "), _short(theirs.get(key)), _short(ours.get(key))) for key in keys]
     for group in ("rules", "policies"):
         old, new = theirs.get(group) or {}, ours[group]
         pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]
-    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new] or [
+    named = [f"{name} {old} {there}, {new} {here}" for name, old, new in pairs if old != new] or [
         "in what it says of itself"
     ]
     return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
@@ -244,12 +256,19 @@ def _short(value: Any) -> str:
     return "not set" if value is None else str(value) or "none"
 
 
+def as_json(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document as it is read back: tuples are lists, keys are texts."""
+    document: dict[str, Any] = json.loads(json.dumps(plain))
+    return document
+
+
 def look(
     folder: Path, spec: Spec, games: int, keep: str = ROWS, joint: Sequence[Sequence[str]] = ()
 ) -> Manifest | None:
     """Return the manifest of the run that `folder` holds already, or None if it is to be a new one; nothing is changed.
 
-    Parts that are missing or of another size are left out of the manifest's.
+    Parts that are missing or of another size are left out of the manifest's; if none is, so are those in which a single
+    byte is not as it was written (otherwise `RunFolder` finds them).
 
     Raises
     ------
@@ -265,7 +284,7 @@ def look(
     except NotADirectoryError:
         raise RefusedError(f"{folder} is a file, not a folder") from None
     except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     if MANIFEST not in names:
         foreign = sorted(name for name in names if name != LOCK and not parts_on_disk.is_stray(name))
         if foreign:
@@ -274,7 +293,7 @@ def look(
             )
         return None
     manifest = read_manifest(folder)
-    ours = json.loads(json.dumps(spec.plain()))
+    ours = as_json(spec.plain())
     if manifest.spec != ours:
         raise RefusedError(f"{folder} holds another run: {differences(manifest.spec, ours)}; give another folder")
     if manifest.keep != keep:
@@ -289,6 +308,11 @@ def look(
             f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
         )
     there = tuple(part for part in manifest.parts if _size(folder / part.name) == part.size)
+    try:
+        if not gaps(there, games):
+            there = tuple(part for part in there if parts_on_disk.is_whole(folder / part.name, part))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     return dataclasses.replace(manifest, parts=there)
 
 
@@ -323,6 +347,13 @@ def gaps(parts: Iterable[_Span], games: int) -> list[tuple[int, int]]:
     return [*missing, (at, games - at)] if at < games else missing
 
 
+def within(ranges: Iterable[tuple[int, int]], span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return what of some ranges (first, games) lies within `span`."""
+    low, high = span[0], span[0] + span[1]
+    cut = [(max(first, low), min(first + n, high)) for first, n in ranges]
+    return [(first, end - first) for first, end in cut if first < end]
+
+
 class RunFolder:
     """A results folder open for writing by this process alone; use it as a context.
 
@@ -345,7 +376,7 @@ class RunFolder:
         self.keep = keep
         self.joint = joint
         self.columns = spec.columns
-        self.document = json.loads(json.dumps(describe(spec, kernel_hash)))
+        self.document = as_json(describe(spec, kernel_hash))
         self._counter: Counter | None = None
         if keep == SUMMARY:
             from sim.counts import Counter
@@ -426,6 +457,18 @@ class RunFolder:
                 except ValueError as error:
                     raise StoreError(f"--joint: {error}") from error
             return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
+
+    def take(self, path: Path, part: Part) -> None:
+        """Copy another folder's part of the same run, and count it.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be read or written.
+        """
+        with self._telling():
+            parts_on_disk.replace_file(self.path / part.name, path.read_bytes())
+        self.add(part)
 
     def add(self, part: Part) -> None:
         """Count a part that was written; now and then the manifest is brought up to date."""
@@ -550,10 +593,11 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {_reason(error)}{_advice(error)}") from error
+            raise StoreError(f"{self.path} cannot be written: {reason(error)}{_advice(error)}") from error
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Return what was wrong in a few words, without the path."""
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
 
 
