@@ -162,7 +162,7 @@ def test_effects_of_a_factorial(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("p", "n"), [(0.5, 1_000), (0.05, 1_000), (0.05, 20_000), (0.001, 100_000), (0.001, 1_000_000)]
+    ("p", "n"), [(0.5, 5_000), (0.05, 1_000), (0.05, 20_000), (0.001, 100_000), (0.001, 1_000_000)]
 )
 def test_rates(record, p, n):
     rng = np.random.default_rng(30)
@@ -198,8 +198,8 @@ def test_means(record, shape, n):
 def test_quantiles(record, shape, level):
     """Exact for values that never repeat, up to the step from one rank to the next; cautious for those that do."""
     rng = np.random.default_rng(33)
-    n, hits = 2_000, 0
     is_continuous = "never" in shape
+    n, hits = 10_000 if is_continuous else 2_000, 0
     truth = level if is_continuous else float(stats.geom(0.05).ppf(level))
     for _ in range(EXPERIMENTS):
         values = rng.random(n) if is_continuous else rng.geometric(0.05, n)
@@ -209,7 +209,7 @@ def test_quantiles(record, shape, level):
     promised = "95 %" if is_continuous else "at least 95 %"
     record(f"{100 * level:g} % quantile {shape}, {n:,} games", promised, hits / EXPERIMENTS)
     assert hits / EXPERIMENTS >= bounds(0.95)[0]
-    assert hits / EXPERIMENTS <= 0.965 or not is_continuous
+    assert hits / EXPERIMENTS <= 0.96 or not is_continuous
 
 
 LOOKS = np.array(list(looks(200_000)))
