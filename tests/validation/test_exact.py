@@ -3,6 +3,8 @@
 The columns show a quantity where they can; otherwise it is looked up in the deals of as many games.
 """
 
+import dataclasses
+
 import pytest
 
 from sim import exact
@@ -11,6 +13,8 @@ from sim.quantities import deviation, simulate
 pytestmark = pytest.mark.validation
 
 N = 10_000_000
+
+ON_THE_BUS = ("bus", "bus_deck", "stock_out", "max_attempts", "diamond_rows", "blockers")
 
 CASES = [
     ("bussikuski", {}, None),
@@ -72,6 +76,9 @@ CASES = [
 @pytest.mark.parametrize(("game", "options", "policies"), CASES, ids=str)
 def test_exact_values_are_those_of_the_games(game, options, policies):
     found = exact(game, rules=options, policies=policies)
+    if not options.keys().isdisjoint(ON_THE_BUS):  # what comes before is the first cases' matter
+        sections = [section for section in found.sections if section.title.startswith("The bus")]
+        found = dataclasses.replace(found, sections=tuple(sections))
     counts = simulate(found, N)
     assert len(counts) == sum(quantity.shown is not None for _, quantity in found)
     far = {}
