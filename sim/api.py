@@ -8,14 +8,14 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sim import part as parts_on_disk
 from sim import runner, store
-from sim.game import Game, Spec
+from sim.game import Game, Player, Spec
 from sim.games import get_game
 from sim.outcome import Column
-from sim.rules import RuleError, Rules, listed
+from sim.rules import RuleError, Rules, listed, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +53,7 @@ class Results:
     n_played: int
     seconds: float
     blocks: tuple[Block, ...] = dataclasses.field(default=(), repr=False)
+    keep: str = store.ROWS
 
     @property
     def complete(self) -> bool:
@@ -77,8 +78,10 @@ class Results:
         Raises
         ------
         StoreError
-            If nothing was played, or a part of the folder is missing or damaged.
+            If nothing was played, no rows were kept, or a part of the folder is missing or damaged.
         """
+        if self.keep != store.ROWS:
+            raise store.StoreError(f"{self.folder} keeps counts, no rows; analysis.summarise reads them")
         import pyarrow as pa
 
         tables = self.tables()
@@ -122,8 +125,14 @@ class Prepared:
         Games that lie there finished.
     existing
         How many games the folder's run was of when it was played last; 0 for a new one.
+    keep, joint
+        See `run`.
     known
         The same deals, decided as far as fewer nodes went; only what stayed unknown is searched again.
+    share
+        The games that are to be played here, if others play the rest: the first and their number.
+    n_elsewhere
+        Games that are neither there nor to be played here.
     """
 
     spec: Spec
@@ -131,12 +140,21 @@ class Prepared:
     folder: Path | None
     n_there: int = 0
     existing: int = 0
+    keep: str = store.ROWS
+    joint: tuple[tuple[str, ...], ...] = ()
     known: Results | None = None
+    share: runner.Range | None = None
+    n_elsewhere: int = 0
+
+    @property
+    def n_wanted(self) -> int:
+        """Return how many games there will be."""
+        return self.games - self.n_elsewhere
 
     @property
     def n_missing(self) -> int:
         """Return the number of games to be played."""
-        return self.games - self.n_there
+        return self.n_wanted - self.n_there
 
     @property
     def columns(self) -> list[Column]:
@@ -153,7 +171,7 @@ class Prepared:
     ) -> Results:
         """Play what is missing; see `run`."""
         if not self.n_missing:
-            return Results(self.spec, self.games, self.folder, self.n_there, 0, 0.0)
+            return Results(self.spec, self.n_wanted, self.folder, self.n_there, 0, 0.0, keep=self.keep)
         how = {"threads": threads, "block": block, "progress": progress, "stop": stop}
         return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how)
 
@@ -164,13 +182,19 @@ class Prepared:
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
     def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
-        from sim.jit import kernel_hash
-
-        with store.RunFolder(path, self.spec, self.games, kernel_hash(self.spec.kernel_module)) as folder:
+        with self._open(path, self.games) as folder:
             player = self._player()
             folder.start_clock()
-            tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
-        return Results(self.spec, self.games, path, folder.n_there, tally.n_played, tally.seconds)
+            missing = folder.missing if self.share is None else store.within(folder.missing, self.share)
+            tally = runner.play(player, missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
+        there = folder.n_there
+        return Results(self.spec, self.n_wanted, path, there, tally.n_played, tally.seconds, keep=self.keep)
+
+    def _open(self, path: Path, games: int) -> store.RunFolder:
+        from sim.jit import kernel_hash
+
+        kernel = kernel_hash(self.spec.kernel_module)
+        return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
 
     def _player(self) -> Player:
         """Return what plays, its kernels compiled."""
@@ -179,6 +203,100 @@ class Prepared:
         from sim.solvability import Retrying
 
         return runner.warm(Retrying(self.spec, self.known))
+
+
+class Sitting:
+    """A results folder that is played on bit by bit; use it as a context.
+
+    At every moment its rows are those of a plain run of as many games.
+
+    Parameters
+    ----------
+    prepared
+        The run, with a folder; its `games` are the most there may be.
+
+    Attributes
+    ----------
+    games
+        How many games it has been played to.
+    n_played, seconds
+        In this sitting.
+
+    Raises
+    ------
+    StoreError
+        If the run has no folder; on entering, if the folder is not for this run or cannot be written.
+    """
+
+    def __init__(self, prepared: Prepared) -> None:
+        if prepared.folder is None:
+            raise store.StoreError("a run that is played bit by bit needs a folder")
+        self.prepared = prepared
+        self.path = prepared.folder
+        self.games = 0
+        self.n_played, self.seconds = 0, 0.0
+        self._folder = prepared._open(self.path, max(1, prepared.existing))
+        self._player: Player | None = None
+
+    def __enter__(self) -> Self:
+        """Lock the folder and put it in order."""
+        self._folder.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """List what is finished and unlock."""
+        self._folder.games = max(1, self.games, self.prepared.existing)
+        self._folder.__exit__(kind, *rest)
+
+    def play_to(
+        self,
+        games: int,
+        *,
+        threads: int | None = None,
+        progress: runner.Progress | None = None,
+        stop: threading.Event | None = None,
+    ) -> bool:
+        """Play what is missing of 0 … games - 1; return whether all is there then (not: it was told to stop)."""
+        folder = self._folder
+        folder.games = max(folder.games, games)
+        self.games = max(self.games, games)
+        gaps = store.gaps(folder.parts, folder.games)
+        missing = [(first, min(n, games - first)) for first, n in gaps if first < games]
+        n_missing = sum(n for _, n in missing)
+        if not n_missing:
+            return True
+        if self._player is None:
+            self._player = self.prepared._player()
+        threads = runner.default_threads() if threads is None else threads
+        folder.start_clock()
+        try:
+            tally = runner.play(
+                self._player,
+                missing,
+                folder.write,
+                receive=folder.add,
+                threads=threads,
+                block=-(-n_missing // threads),
+                progress=progress,
+                n_there=games - n_missing,
+                stop=stop,
+            )
+        finally:
+            folder.stop_clock()
+        self.n_played, self.seconds = self.n_played + tally.n_played, self.seconds + tally.seconds
+        return tally.n_played == n_missing
+
+    def parts(self, first: int, end: int) -> list[Path]:
+        """Return the files that hold the games first … end - 1 (and maybe others), in the order of their games."""
+        found = [part for part in self._folder.parts if first < part.end and part.first < end]
+        return [self.path / part.name for part in sorted(found, key=lambda part: part.first)]
+
+    def results(self) -> Results:
+        """Return what it has come to."""
+        prepared, there = self.prepared, self._folder.n_there
+        return Results(
+            prepared.spec, self._folder.games, self.path, there, self.n_played, self.seconds, keep=prepared.keep
+        )
 
 
 def prepare(
@@ -190,8 +308,11 @@ def prepare(
     variant: str | None = None,
     policies: Policies | None = None,
     out: str | os.PathLike[str] | None = None,
+    keep: str = store.ROWS,
+    joint: Sequence[Sequence[str]] = (),
     keep_moves: bool = False,
     known: Results | None = None,
+    share: tuple[int, int] | None = None,
 ) -> Prepared:
     """Return a run with everything checked and nothing played or written; the parameters are those of `run`.
 
@@ -199,6 +320,8 @@ def prepare(
     ----------
     keep_moves, known
         For a game's solver: see `Spec` and `Prepared`.
+    share
+        (k, n): play only the k-th of n equal shares of the games; `sim.folders.merge_folders` joins the folders.
 
     Raises
     ------
@@ -218,12 +341,43 @@ def prepare(
     games = _whole("games", games)
     if not 1 <= games <= store.MOST_GAMES:
         raise RuleError(f"games = {games} is out of range; allowed: 1 to {store.MOST_GAMES}")
+    if keep not in store.KEEPS:
+        raise RuleError(f"keep = {keep!r}: choose {listed(store.KEEPS)}{nearest(keep, store.KEEPS)}")
+    if joint and keep != store.SUMMARY:
+        raise RuleError("columns are counted together (--joint) only where a summary is kept (--keep summary)")
+    groups = _groups(spec, joint)
     if out is None:
+        if keep != store.ROWS:
+            raise RuleError("keep = 'summary' needs a results folder: out = …")
+        if share is not None:
+            raise RuleError("a share needs a results folder: out = …")
         return Prepared(spec, games, None, known=known)
-    manifest = store.look(Path(out), spec, games)
-    if manifest is None:
-        return Prepared(spec, games, Path(out), known=known)
-    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games, known)
+    manifest = store.look(Path(out), spec, games, keep, groups)
+    there = (0, 0) if manifest is None else (manifest.n_there, manifest.games)
+    prepared = Prepared(spec, games, Path(out), *there, keep, groups, known)
+    if share is None:
+        return prepared
+    span = _span(games, *share)
+    missing = store.gaps(() if manifest is None else manifest.parts, games)
+    n_elsewhere = sum(n for _, n in missing) - sum(n for _, n in store.within(missing, span))
+    return dataclasses.replace(prepared, share=span, n_elsewhere=n_elsewhere)
+
+
+def _span(games: int, number: int, shares: int) -> runner.Range:
+    """Return the games of one of several equal shares: the first and their number."""
+    if not 1 <= number <= shares <= games:
+        raise RuleError(f"share {number}/{shares} of {games:,} games is out of range; the first of four is 1/4")
+    first = games * (number - 1) // shares
+    return first, games * number // shares - first
+
+
+def _groups(spec: Spec, joint: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of columns that are counted together, in full."""
+    if not joint:
+        return ()
+    from sim.counts import check_joint
+
+    return tuple(tuple(group) for group in check_joint(spec.columns, joint))
 
 
 def run(
@@ -239,6 +393,8 @@ def run(
     block: int | None = None,
     progress: runner.Progress | None = None,
     stop: threading.Event | None = None,
+    keep: str = store.ROWS,
+    joint: Sequence[Sequence[str]] = (),
 ) -> Results:
     """Play the games 0 … games - 1 of a seed.
 
@@ -263,6 +419,11 @@ def run(
         Called with the games done, the games wanted and the games per second.
     stop
         An event; once it is set no block is begun, and what is finished is returned.
+    keep
+        ``rows``, or ``summary``: the folder then holds no rows but exact counts of each block (see `sim.counts`), from
+        which `analysis.summarise` and `analysis.ask` work with the same figures; it hardly grows with the games.
+    joint
+        Groups of columns that are counted together too, so that conditions on several of them can be asked.
 
     Raises
     ------
@@ -278,7 +439,8 @@ def run(
     >>> len(rows)
     1000
     """
-    prepared = prepare(game, games, seed=seed, rules=rules, variant=variant, policies=policies, out=out)
+    how: dict[str, Any] = {"seed": seed, "rules": rules, "variant": variant, "policies": policies, "out": out}
+    prepared = prepare(game, games, keep=keep, joint=joint, **how)
     return prepared.play(threads=threads, block=block, progress=progress, stop=stop)
 
 

@@ -96,7 +96,8 @@ class Slot:
         words = [word.strip() for word in (self.default if given is None else given).split(",")]
         names = [self.parse(word)[0] for word in words]
         if not any(name in self.efforts for name in names):
-            takes = f"; {listed(list(self.efforts), 'and')} does" if self.efforts else ""
+            do = "does" if len(self.efforts) == 1 else "do"
+            takes = f"; {listed(list(self.efforts), 'and')} {do}" if self.efforts else ""
             raise RuleError(f"--effort: {listed(names, 'and')} takes no effort{takes}")
         return ",".join(
             f"{word}:{effort}" if name in self.efforts and ":" not in word else word

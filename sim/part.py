@@ -25,7 +25,7 @@ PROVENANCE = b"fairdeal"
 """Key of the provenance in a part's Parquet metadata."""
 
 _PART = re.compile(r"part-(\d{12})-(\d{12})\.parquet")
-_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|_run\.json)\.[0-9a-f]{32}\.tmp")
+_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|counts-\d{12}-\d{12}\.json|_run\.json)\.[0-9a-f]{32}\.tmp")
 
 
 class PartError(ValueError):
@@ -43,13 +43,16 @@ class Part:
     size
         Bytes in the file.
     footer
-        SHA-256 of the file's last bytes, from the Parquet footer on; pages carry checksums of their own.
+        SHA-256 of the file's last bytes, from the Parquet footer on: enough to know a file by without reading it all.
+    sha256
+        That of the whole file.
     """
 
     first: int
     games: int
     size: int
     footer: str
+    sha256: str
 
     @property
     def name(self) -> str:
@@ -170,7 +173,7 @@ def write(
     n_games = len(arrays[0])
     provenance = {**document, "range": {"first": first, "games": n_games}}
     data = memoryview(pages.encode(columns, first, arrays, {PROVENANCE: json.dumps(provenance).encode()}))
-    part = Part(first, n_games, len(data), _footer_hash(data[-_footer_size(bytes(data[-8:])) :]))
+    part = Part(first, n_games, len(data), _hash(data[-_footer_size(bytes(data[-8:])) :]), _hash(data))
     replace_file(folder / part.name, data)
     return part
 
@@ -204,8 +207,23 @@ def _footer_size(tail: bytes) -> int:
     return int.from_bytes(tail[:4], "little") + 8
 
 
-def _footer_hash(footer: bytes | memoryview) -> str:
-    return hashlib.sha256(footer).hexdigest()
+def _hash(data: bytes | memoryview) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_whole(path: Path, part: Part) -> bool:
+    """Tell whether the file is there and has every byte that was written.
+
+    Raises
+    ------
+    OSError
+        If it is there but cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == part.sha256
+    except FileNotFoundError:
+        return False
 
 
 def inspect(path: Path) -> tuple[Part, dict[str, Any]]:
@@ -231,7 +249,9 @@ def inspect(path: Path) -> tuple[Part, dict[str, Any]]:
         if length > size:
             raise PartError("it is cut short")
         file.seek(size - length)
-        footer = _footer_hash(file.read())
+        footer = _hash(file.read())
+        file.seek(0)
+        whole = hashlib.file_digest(file, "sha256").hexdigest()
     try:
         metadata = pq.read_metadata(path)
         document = json.loads((metadata.metadata or {})[PROVENANCE])
@@ -240,7 +260,7 @@ def inspect(path: Path) -> tuple[Part, dict[str, Any]]:
         raise PartError("its footer is damaged or not a part's") from error
     if span != named or metadata.num_rows != span[1]:
         raise PartError(f"its name, its provenance and its {metadata.num_rows} rows do not agree")
-    return Part(*named, size, footer), document
+    return Part(*named, size, footer, whole), document
 
 
 def read(path: Path) -> pa.Table:

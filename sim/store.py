@@ -11,13 +11,15 @@ import contextlib
 import dataclasses
 import errno
 import fcntl
+import itertools
 import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from sim import kept
 from sim import part as parts_on_disk
 from sim.game import Spec
 from sim.part import Part, PartError
@@ -27,11 +29,15 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from sim.counts import Counter
+
 MANIFEST = "_run.json"
 LOCK = ".lock"
 MOST_GAMES = 10**12
 # The manifest is rewritten at most this often (seconds); parts it does not list yet are found by name.
 COMMIT_EVERY = 0.5
+ROWS, SUMMARY = "rows", "summary"
+KEEPS = (ROWS, SUMMARY)
 _NAMED = 4
 # Some network file systems have no locks; there a second process is the user's own affair.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
@@ -57,6 +63,10 @@ class Manifest:
         Time spent playing, all sittings together.
     document
         The whole document, with the run's provenance.
+    keep
+        ``rows``, or ``summary`` for a folder of counts.
+    joint
+        Groups of columns that are counted together, in a folder of counts.
     """
 
     spec: Mapping[str, Any]
@@ -65,6 +75,8 @@ class Manifest:
     parts: tuple[Part, ...]
     seconds: float
     document: Mapping[str, Any]
+    keep: str = ROWS
+    joint: tuple[tuple[str, ...], ...] = ()
 
     @property
     def n_there(self) -> int:
@@ -77,9 +89,12 @@ class Manifest:
         return self.n_there == self.games
 
 
-def default_folder(spec: Spec, games: int) -> Path:
+def default_folder(spec: Spec, games: int, keep: str = ROWS, share: tuple[int, int] | None = None) -> Path:
     """Return the folder of a run that is given none: the same one for the same run."""
-    return Path("results") / f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
+    name = f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
+    kept_as = "" if keep == ROWS else f"-{keep}"
+    part_of = "" if share is None else f"-share{share[0]}of{share[1]}"
+    return Path("results") / f"{name}{kept_as}{part_of}"
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
@@ -102,7 +117,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             raise RefusedError(f"there is no folder {folder}") from None
         raise RefusedError(f"{folder} is not a results folder: it has no {MANIFEST}") from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{path} cannot be read: {reason(error)}") from error
     except ValueError as error:
         raise StoreError(f"{path} is cut short or damaged ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
@@ -110,7 +125,8 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     if document["format"] != FORMAT:
         raise RefusedError(f"{path} has format {document['format']}; this version of fairdeal knows format {FORMAT}")
     try:
-        listed = sorted((_read_part(entry) for entry in document["parts"]), key=lambda part: part.first)
+        keep = document.get("keep", ROWS)
+        listed = sorted((_read_part(entry, keep) for entry in document["parts"]), key=lambda part: part.first)
         return Manifest(
             spec=dict(document["spec"]),
             games=int(document["games"]),
@@ -118,13 +134,16 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             parts=tuple(listed),
             seconds=float(document["seconds"]),
             document=document,
+            keep=keep,
+            joint=tuple(tuple(group) for group in document.get("joint") or ()),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error!r}") from error
 
 
-def _read_part(entry: Mapping[str, Any]) -> Part:
-    part = Part(int(entry["first"]), int(entry["games"]), int(entry["size"]), str(entry["footer"]))
+def _read_part(entry: Mapping[str, Any], keep: str) -> Part:
+    kind = kept.Kept if keep == SUMMARY else Part
+    part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
     if part.name != entry["name"]:
         raise ValueError(f"part {entry['name']} is listed with another range")
     return part
@@ -160,19 +179,29 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
         try:
             verify(path, part, manifest.spec)
         except (PartError, OSError) as error:
-            problems.append(f"{part.name}: {_reason(error)}")
-    listed = {part.name for part in manifest.parts}
-    unlisted = sorted(_parts_there(Path(folder)) - listed)
-    problems += [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
-    overlaps = [b.name for a, b in zip(manifest.parts, manifest.parts[1:], strict=False) if b.first < a.end]
-    problems += [f"{name}: its games are in another part too" for name in overlaps]
+            problems.append(f"{part.name}: {reason(error)}")
+    problems += misfits(Path(folder), manifest)
     if not manifest.complete:
         problems.append(f"{manifest.n_there:,} of {manifest.games:,} games are done")
     return problems
 
 
-def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
-    """Make sure that the file is the part it should be, checksums and all; return its rows.
+def misfits(folder: Path, manifest: Manifest) -> list[str]:
+    """Return what is wrong with the folder's files taken together: parts that are not listed, games in two parts."""
+    listed = {part.name for part in manifest.parts}
+    unlisted = sorted(_parts_there(folder) - listed)
+    problems = [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
+    overlaps = [b.name for a, b in itertools.pairwise(manifest.parts) if b.first < a.end]
+    return problems + [f"{name}: its games are in another part too" for name in overlaps]
+
+
+def _inspect(path: Path) -> tuple[Part, dict[str, Any]]:
+    """Return what a part or a file of counts is, and its provenance; see `sim.part.inspect`."""
+    return kept.inspect(path) if kept.range_of(path.name) else parts_on_disk.inspect(path)
+
+
+def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
+    """Make sure that the file is the part it should be, checksums and all; return its rows (None: it holds counts).
 
     Raises
     ------
@@ -183,11 +212,15 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
     """
     import pyarrow.compute as pc
 
-    found, document = parts_on_disk.inspect(path)
+    found, document = _inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
+    if (found.size, found.footer) == (part.size, part.footer) and found.sha256 != part.sha256:
+        raise PartError("it is damaged: its bytes are not those that were written")
     if found != part:
         raise PartError(f"it is not the file that {MANIFEST} lists")
+    if isinstance(part, kept.Kept):
+        return None
     table = parts_on_disk.read(path)
     least_most = pc.min_max(table[parts_on_disk.INDEX]).as_py()
     if (least_most["min"], least_most["max"]) != (part.first, part.end - 1):
@@ -195,18 +228,19 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
     return table
 
 
-def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
+def differences(theirs: Any, ours: Mapping[str, Any], places: tuple[str, str] = ("there", "here")) -> str:
     """Return how two specifications differ: ``seed 1 there, 2 here; players 4 there, 6 here``."""
+    there, here = places
     if not isinstance(theirs, Mapping):
         return "it does not say of which"
     if theirs.get("game") != ours["game"]:
-        return f"game {theirs.get('game')} there, {ours['game']} here"
+        return f"game {theirs.get('game')} {there}, {ours['game']} {here}"
     keys = ("rules_version", "random_scheme", "seed", "keep_moves")
     pairs = [(key.replace("_", " "), _short(theirs.get(key)), _short(ours.get(key))) for key in keys]
     for group in ("rules", "policies"):
         old, new = theirs.get(group) or {}, ours[group]
         pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]
-    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new] or [
+    named = [f"{name} {old} {there}, {new} {here}" for name, old, new in pairs if old != new] or [
         "in what it says of itself"
     ]
     return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
@@ -222,15 +256,24 @@ def _short(value: Any) -> str:
     return "not set" if value is None else str(value) or "none"
 
 
-def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
+def as_json(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document as it is read back: tuples are lists, keys are texts."""
+    document: dict[str, Any] = json.loads(json.dumps(plain))
+    return document
+
+
+def look(
+    folder: Path, spec: Spec, games: int, keep: str = ROWS, joint: Sequence[Sequence[str]] = ()
+) -> Manifest | None:
     """Return the manifest of the run that `folder` holds already, or None if it is to be a new one; nothing is changed.
 
-    Parts that are missing or of another size are left out of the manifest's.
+    Parts that are missing or of another size are left out of the manifest's; if none is, so are those in which a single
+    byte is not as it was written (otherwise `RunFolder` finds them).
 
     Raises
     ------
     RefusedError
-        If it holds another run, more games than wanted, or other files.
+        If it holds another run, more games than wanted, counts instead of rows or the other way round, or other files.
     StoreError
         If it cannot be read.
     """
@@ -241,7 +284,7 @@ def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
     except NotADirectoryError:
         raise RefusedError(f"{folder} is a file, not a folder") from None
     except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     if MANIFEST not in names:
         foreign = sorted(name for name in names if name != LOCK and not parts_on_disk.is_stray(name))
         if foreign:
@@ -250,14 +293,26 @@ def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
             )
         return None
     manifest = read_manifest(folder)
-    ours = json.loads(json.dumps(spec.plain()))
+    ours = as_json(spec.plain())
     if manifest.spec != ours:
         raise RefusedError(f"{folder} holds another run: {differences(manifest.spec, ours)}; give another folder")
+    if manifest.keep != keep:
+        raise RefusedError(
+            f"{folder} keeps {manifest.keep}, not {keep}; give --keep {manifest.keep}, or another folder"
+        )
+    if keep == SUMMARY and manifest.joint != tuple(map(tuple, joint)):
+        grouped = " ".join(f"--joint {','.join(group)}" for group in manifest.joint) or "no columns"
+        raise RefusedError(f"{folder} counts {grouped} together; give the same, or another folder")
     if games < manifest.games:
         raise RefusedError(
             f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
         )
     there = tuple(part for part in manifest.parts if _size(folder / part.name) == part.size)
+    try:
+        if not gaps(there, games):
+            there = tuple(part for part in there if parts_on_disk.is_whole(folder / part.name, part))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     return dataclasses.replace(manifest, parts=there)
 
 
@@ -269,10 +324,20 @@ def _size(path: Path) -> int:
 
 
 def _parts_there(folder: Path) -> set[str]:
-    return {name for name in os.listdir(folder) if parts_on_disk.range_of(name)}
+    return {name for name in os.listdir(folder) if parts_on_disk.range_of(name) or kept.range_of(name)}
 
 
-def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
+class _Span(Protocol):
+    """A range of games."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+def gaps(parts: Iterable[_Span], games: int) -> list[tuple[int, int]]:
     """Return the ranges (first, games) of 0 … games - 1 that no part holds."""
     missing, at = [], 0
     for part in sorted(parts, key=lambda part: part.first):
@@ -282,6 +347,13 @@ def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
     return [*missing, (at, games - at)] if at < games else missing
 
 
+def within(ranges: Iterable[tuple[int, int]], span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return what of some ranges (first, games) lies within `span`."""
+    low, high = span[0], span[0] + span[1]
+    cut = [(max(first, low), min(first + n, high)) for first, n in ranges]
+    return [(first, end - first) for first, end in cut if first < end]
+
+
 class RunFolder:
     """A results folder open for writing by this process alone; use it as a context.
 
@@ -289,12 +361,29 @@ class RunFolder:
     thread, `add` lists them in the manifest.
     """
 
-    def __init__(self, path: Path, spec: Spec, games: int, kernel_hash: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        spec: Spec,
+        games: int,
+        kernel_hash: str,
+        keep: str = ROWS,
+        joint: Sequence[Sequence[str]] = (),
+    ) -> None:
         self.path = path
         self.spec = spec
         self.games = games
+        self.keep = keep
+        self.joint = joint
         self.columns = spec.columns
-        self.document = json.loads(json.dumps(describe(spec, kernel_hash)))
+        self.document = as_json(describe(spec, kernel_hash))
+        self._counter: Counter | None = None
+        if keep == SUMMARY:
+            from sim.counts import Counter
+
+            by_policy = any(len(set(names)) > 1 for names in spec.policies.values())
+            self._counter = Counter(spec.columns, joint, by_policy=by_policy)
+            self.document |= {"keep": keep, "joint": [list(group) for group in joint]}
         self.parts: list[Part] = []
         self.seconds = 0.0
         self._began: float | None = None
@@ -325,7 +414,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         try:
             self._acquire()
-            manifest = look(self.path, self.spec, self.games)
+            manifest = look(self.path, self.spec, self.games, self.keep, self.joint)
             self._refuse_other_kernels(manifest)
             with self._telling():
                 self._repair(manifest)
@@ -347,8 +436,14 @@ class RunFolder:
         """Count the time from now on as time spent playing."""
         self._began = time.monotonic()
 
+    def stop_clock(self) -> None:
+        """Count no more time until `start_clock` is called again."""
+        if self._began is not None:
+            self.seconds += time.monotonic() - self._began
+            self._began = None
+
     def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
-        """Write a block's rows as a part; safe in any thread.
+        """Write a block's rows as a part, or its counts; safe in any thread.
 
         Raises
         ------
@@ -356,7 +451,24 @@ class RunFolder:
             If it cannot be written; nothing of the part is left behind.
         """
         with self._telling():
+            if self._counter is not None:
+                try:
+                    return kept.write(self.path, self._counter, self.document, first, arrays)
+                except ValueError as error:
+                    raise StoreError(f"--joint: {error}") from error
             return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
+
+    def take(self, path: Path, part: Part) -> None:
+        """Copy another folder's part of the same run, and count it.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be read or written.
+        """
+        with self._telling():
+            parts_on_disk.replace_file(self.path / part.name, path.read_bytes())
+        self.add(part)
 
     def add(self, part: Part) -> None:
         """Count a part that was written; now and then the manifest is brought up to date."""
@@ -456,7 +568,7 @@ class RunFolder:
             If it is whole but of another run: somebody put it there, and it is not ours to remove.
         """
         try:
-            part, document = parts_on_disk.inspect(path)
+            part, document = _inspect(path)
         except PartError:
             return None
         if document.get("spec") != self.document["spec"]:
@@ -464,12 +576,15 @@ class RunFolder:
             raise RefusedError(f"{path} belongs to another run ({how}); move it elsewhere")
         if listed is not None:
             return part if part == listed else None
-        if any(document.get(key) != self.document[key] for key in ("format", "kernel_hash", "columns")):
+        decisive = ("format", "kernel_hash", "columns", "keep", "joint")
+        if any(document.get(key) != self.document.get(key) for key in decisive):
             return None
         try:
             table = verify(path, part, self.document["spec"])
         except PartError:
             return None
+        if table is None:
+            return part
         return part if table.schema.remove_metadata() == parts_on_disk.schema(self.columns) else None
 
     @contextlib.contextmanager
@@ -478,10 +593,11 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {_reason(error)}{_advice(error)}") from error
+            raise StoreError(f"{self.path} cannot be written: {reason(error)}{_advice(error)}") from error
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Return what was wrong in a few words, without the path."""
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
 
 
