@@ -1,0 +1,537 @@
+"""Figures: each a function that draws a DataFrame on a matplotlib Axes.
+
+The DataFrames hold probabilities (0-1), and numbers in their columns' units; figures show rates in percent. A column
+``text``, where it is there, is what stands beside a row. Labels come as they are to be read. Figures whose rows have
+labels are as high as `height_of` says; they stand beside the rows, or above them where the figure is narrow.
+
+Examples
+--------
+>>> import pandas as pd
+>>> from matplotlib.figure import Figure
+>>> from reports.figures import shares
+>>> frame = pd.DataFrame({"label": ["seat 0", "seat 1"], "share": [0.4, 0.6], "low": [0.3, 0.5], "high": [0.5, 0.7]})
+>>> shares(frame, Figure().subplots(), fair=0.5)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reports.style import BAND, GRID, HATCHES, INK, MUTED, PAPER, colours, markers
+from reports.table import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_NARROW = 5.0  # inches
+_LINE, _ROW, _GAP = 0.145, 0.19, 0.13  # heights in inches: a line of a label, a row, the space between blocks
+_AXIS, _LEGEND = 0.5, 0.24
+_BEHIND = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}  # keeps lines from running through a text
+_WIDE_LABEL, _NARROW_LABEL, _MOST_LINES = 34, 40, 3
+
+
+def height_of(labels: Sequence[str], *, narrow: bool, rows: int = 1, legend: bool = False) -> float:
+    """Return the height in inches of a figure with these labels, `rows` rows each."""
+    return _blocks(labels, rows, narrow).total + _AXIS + _LEGEND * legend
+
+
+# -- shares -----------------------------------------------------------------------------------------------------------
+
+
+def shares(
+    frame: pd.DataFrame,
+    axes: Axes,
+    *,
+    fair: float | None = None,
+    xlabel: str = "%",
+    legend: str | None = None,
+    kinds: Sequence[str] | None = None,
+) -> None:
+    """Draw shares as bars with their intervals.
+
+    Parameters
+    ----------
+    frame
+        ``label``, ``share``, ``low``, ``high``; if there, ``kind`` (a colour each), ``open`` (what may come on top of the
+        share, hatched), ``text``.
+    fair
+        Where everybody would have the same.
+    legend
+        What ``open`` is.
+    kinds
+        All kinds there are, for their colours to be the same in every figure.
+    """
+    blocks = _label(axes, frame, rows=1)
+    ys = [block[0] for block in blocks.rows]
+    own = list(frame["kind"]) if "kind" in frame else [""] * len(frame)
+    colour = colours([*(kinds or ()), *own] if "kind" in frame else own)
+    share = 100 * frame["share"].to_numpy(float)
+    axes.barh(ys, share, height=0.75 * _ROW, color=[colour[kind] for kind in own], edgecolor="none", zorder=2)
+    if "open" in frame and frame["open"].any():
+        axes.barh(
+            ys, 100 * frame["open"].to_numpy(float), left=share, height=0.75 * _ROW, facecolor=BAND, edgecolor=MUTED,
+            hatch="////", linewidth=0.5, hatch_linewidth=0.5, zorder=2, label=legend,
+        )  # fmt: skip
+        if legend:
+            _legend(axes)
+    low, high = 100 * frame["low"].to_numpy(float), 100 * frame["high"].to_numpy(float)
+    axes.hlines(ys, low, high, color=INK, linewidth=1.6, zorder=3)
+    if fair is not None:
+        axes.axvline(100 * fair, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=4)
+    top = float(np.nanmax([*high, *share, 100 * (fair or 0), 1e-6]))
+    axes.set_xlim(0, min(100.0, 1.04 * top) if top < 97 else 100)
+    axes.set_xlabel(xlabel)
+    _across(axes)
+
+
+def verdicts(frame: pd.DataFrame, axes: Axes) -> None:
+    """Draw one bar of what became of all deals: its parts add up to one.
+
+    Parameters
+    ----------
+    frame
+        ``label``, ``share``, and ``low``, ``high`` (of the first part: where its true share can lie).
+    """
+    left = 0.0
+    for number, (label, share) in enumerate(zip(frame["label"], frame["share"], strict=True)):
+        face = (colours(frame["label"])[label], BAND, MUTED)[number] if len(frame) == 3 else colours(frame["label"])[label]
+        hatch = "////" if face == BAND else ""
+        axes.barh(
+            [0.0], [100 * share], left=[left], height=0.6, facecolor=face, hatch=hatch, edgecolor=MUTED if hatch else "none",
+            linewidth=0.5, label=f"{label}: {_percent(share)}", zorder=2,
+        )  # fmt: skip
+        left += 100 * share
+    low, high = 100 * frame["low"].iloc[0], 100 * frame["high"].iloc[0]
+    axes.hlines([0.5], [low], [high], color=INK, linewidth=1.6, zorder=3)
+    axes.vlines([low, high], [0.42] * 2, [0.58] * 2, color=INK, linewidth=1.6, zorder=3)
+    axes.set(xlim=(0, 100), ylim=(0.7, -0.4), yticks=[], xlabel="deals, %")
+    axes.spines["left"].set_visible(False)
+    _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+
+
+# -- distributions ----------------------------------------------------------------------------------------------------
+
+
+def histogram(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "", ylabel: str = "games, %") -> None:
+    """Draw how often each value occurs.
+
+    Parameters
+    ----------
+    frame
+        ``value``, ``games``: every value that occurs, in ascending order. Many values are put together in bins of one
+        width; a far tail of less than one in two thousand is left to the words beneath.
+    """
+    values, games = frame["value"].to_numpy(float), frame["games"].to_numpy(float)
+    below = np.cumsum(games) / games.sum()
+    reach = values[min(len(values) - 1, int(np.searchsorted(below, 0.9995)))]
+    width = max(1.0, math.ceil((reach - values[0] + 1) / (30 if _is_narrow(axes) else 60)))
+    bins = np.floor((values - values[0]) / width)
+    shown = values <= reach
+    heights = np.bincount(bins[shown].astype(int), weights=games[shown]) / games.sum() * 100
+    lefts = values[0] + width * np.arange(len(heights)) - (0.5 if width == 1 else 0)
+    axes.bar(lefts, heights, width=0.94 * width, align="edge", color=colours(["a"])["a"], zorder=2)
+    axes.set_xlim(lefts[0] - 0.5 * width, lefts[-1] + 1.5 * width)
+    axes.set(xlabel=xlabel + (f" (bars of {width:.0f})" if width > 1 else ""), ylabel=ylabel)
+    _whole_ticks(axes, few=len(heights) < 12 and width == 1)
+    axes.grid(axis="y")
+
+
+def survival(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "", ylabel: str = "games that go on, %") -> None:
+    """Draw the share of games that are longer than each value, a line for each ``label`` if there are several.
+
+    Parameters
+    ----------
+    frame
+        ``value``, ``games`` in ascending order of value; if there, ``label``.
+    """
+    groups = [("", frame)] if "label" not in frame else list(frame.groupby("label", sort=False, observed=True))
+    names = [str(name) for name, _ in groups]
+    reach, least = 0.0, math.inf
+    for number, (name, group) in enumerate(groups):
+        games, values = group["games"].to_numpy(float), group["value"].to_numpy(float)
+        left = 100 * (1 - np.cumsum(games) / games.sum()).clip(0)
+        keep = np.unique(np.linspace(0, len(values) - 1, min(len(values), 400)).astype(int))
+        start = min(0.0, values[0])
+        axes.step(
+            [start, *values[keep]], [100, *left[keep]], where="post", color=colours(names)[str(name)], zorder=3,
+            linestyle=("-", "--", "-.", ":")[number % 4], label=str(name),
+        )  # fmt: skip
+        reach = max(reach, values[min(len(values) - 1, int(np.searchsorted(-left, -0.05)))])
+        least = min(least, start)
+    axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 102), xlim=(least, max(reach, least + 1)))
+    axes.grid()
+    if len(groups) > 1:
+        _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+
+
+def spread(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "") -> None:
+    """Draw where the middle half and nine tenths of the games lie, the median and the mean.
+
+    Parameters
+    ----------
+    frame
+        ``label``, ``mean``, ``q05``, ``q25``, ``q50``, ``q75``, ``q95``; if there, ``kind`` (a colour each), ``text``.
+    """
+    blocks = _label(axes, frame, rows=1)
+    kinds = list(frame["kind"]) if "kind" in frame else [""] * len(frame)
+    for (y,), kind, row in zip(blocks.rows, kinds, frame.itertuples(), strict=True):
+        colour = colours(kinds)[kind]
+        axes.hlines(y, row.q05, row.q95, color=colour, linewidth=1.6, zorder=2)
+        axes.hlines(y, row.q25, row.q75, color=colour, linewidth=8, zorder=2)
+        axes.plot([row.q50], [y], "|", color=PAPER, markersize=8, markeredgewidth=2, zorder=3)
+        axes.plot([row.mean], [y], "D", color=INK, markersize=4, zorder=4)
+    axes.set_xlabel(xlabel)
+    axes.margins(x=0.04)
+    _across(axes)
+
+
+# -- precision --------------------------------------------------------------------------------------------------------
+
+
+def convergence(frame: pd.DataFrame, axes: Axes, *, ylabel: str = "%", unit: float = 100) -> None:
+    """Draw estimates and their intervals as the games came in.
+
+    Parameters
+    ----------
+    frame
+        ``label``, ``games``, ``estimate``, ``low``, ``high``.
+    """
+    names = list(dict.fromkeys(frame["label"]))
+    ends = frame.groupby("label", sort=False)[["low", "high", "estimate", "games"]]
+    for number, (name, group) in enumerate(ends):
+        colour = colours(names)[str(name)]
+        low, high = unit * group["low"].to_numpy(float), unit * group["high"].to_numpy(float)
+        axes.fill_between(group["games"], low, high, color=colour, alpha=0.22, linewidth=0, zorder=2)
+        axes.plot(
+            group["games"], unit * group["estimate"], color=colour, label=str(name), zorder=3,
+            linestyle=("-", "--")[number % 2], marker="." if len(group) == 1 else None,
+        )  # fmt: skip
+    later = frame[frame["games"] >= min(100.0, frame["games"].max())]
+    low, high = unit * later["low"].min(), unit * later["high"].max()
+    if math.isfinite(low) and math.isfinite(high) and low < high:
+        axes.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    if frame["games"].max() > 10 * frame["games"].min():
+        axes.set_xscale("log")
+    axes.set(xlabel="games", ylabel=ylabel)
+    axes.xaxis.set_major_formatter(lambda n, _: _count(n))
+    axes.xaxis.set_minor_formatter(lambda n, _: "")
+    axes.grid()
+    if len(names) > 1:
+        _legend(axes, n_columns=2)
+
+
+# -- comparisons ------------------------------------------------------------------------------------------------------
+
+
+def forest(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "difference", kinds: Sequence[str] | None = None) -> None:
+    """Draw differences with their intervals about zero, and the band that is too small to matter.
+
+    Parameters
+    ----------
+    frame
+        ``label``, ``kind`` (the variant: a colour and a marker each), ``estimate``, ``low``, ``high`` in the axis's
+        unit; ``margin`` (nan where nothing is too small), ``text``. Rows of one label stand together.
+    kinds
+        All variants there are, for their colours to be the same in every figure.
+    """
+    kinds = list(dict.fromkeys(frame["kind"])) if kinds is None else list(kinds)
+    colour, marker = colours(kinds), markers(kinds)
+    blocks = _label(axes, frame, rows=_most_rows(frame))
+    for block, (_, group) in zip(blocks.rows, frame.groupby("label", sort=False), strict=True):
+        for y, row in zip(block, group.itertuples(), strict=False):
+            if math.isfinite(row.margin):
+                axes.barh([y], [2 * row.margin], left=[-row.margin], height=_ROW, color=BAND, zorder=1)
+            low, high = (end if math.isfinite(end) else row.estimate for end in (row.low, row.high))
+            axes.hlines(y, low, high, color=colour[row.kind], linewidth=1.8, zorder=3)
+            axes.plot([row.estimate], [y], marker[row.kind], color=colour[row.kind], markersize=5, zorder=4)
+    axes.axvline(0, color=INK, linewidth=0.9, zorder=2)
+    axes.margins(x=0.05)
+    axes.set_xlabel(xlabel)
+    _across(axes)
+    shown = [kind for kind in kinds if kind in set(frame["kind"])]
+    if len(shown) > 1 and _most_rows(frame) > 1:
+        for kind in shown:
+            axes.plot([], [], marker[kind], color=colour[kind], linestyle="-", markersize=5, label=_shortened(kind, 40))
+        _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+
+
+def ranking(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "largest effect, in standard deviations") -> None:
+    """Draw how much each option matters, with intervals.
+
+    Parameters
+    ----------
+    frame
+        ``label``, ``estimate``, ``low``, ``high``; if there, ``text``.
+    """
+    blocks = _label(axes, frame, rows=1)
+    ys = [block[0] for block in blocks.rows]
+    axes.barh(ys, frame["estimate"], height=0.75 * _ROW, color=colours(["a"])["a"], zorder=2)
+    axes.hlines(ys, frame["low"].clip(lower=0), frame["high"], color=INK, linewidth=1.6, zorder=3)
+    axes.set_xlim(0, 1.04 * max(float(frame["high"].max()), 1e-6))
+    axes.set_xlabel(xlabel)
+    _across(axes)
+
+
+def heat_map(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "", ylabel: str = "") -> None:
+    """Draw a number for every pair of values of two options.
+
+    Parameters
+    ----------
+    frame
+        ``row``, ``column``, ``value``, ``text``.
+    """
+    rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
+    grid = frame.pivot(index="row", columns="column", values="value").loc[rows, columns].to_numpy(float)
+    text = frame.pivot(index="row", columns="column", values="text").loc[rows, columns].to_numpy()
+    low, high = np.nanmin(grid), np.nanmax(grid)
+    mesh = axes.pcolormesh(grid, cmap="cividis", vmin=low, vmax=high if high > low else low + 1, edgecolors="none")
+    room = 11 if _is_narrow(axes) else 20
+    for (i, j), value in np.ndenumerate(grid):
+        red, green, blue, _ = mesh.cmap(mesh.norm(value))
+        dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
+        fits = len(columns) * len(str(text[i, j])) < 6 * room
+        axes.text(
+            j + 0.5, i + 0.5, text[i, j], ha="center", va="center", color="#ffffff" if dark else "#000000", fontsize=8,
+            rotation=0 if fits else 90,
+        )  # fmt: skip
+    axes.set_xticks(np.arange(len(columns)) + 0.5, [_shortened(name, room) for name in columns])
+    axes.set_yticks(np.arange(len(rows)) + 0.5, [_shortened(name, room) for name in rows])
+    if sum(min(len(name), room) + 2 for name in columns) > (36 if _is_narrow(axes) else 80):
+        for label in axes.get_xticklabels():
+            label.set(rotation=90)
+    axes.invert_yaxis()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel(xlabel)
+    axes.set_title(ylabel, fontsize=8.5, color=MUTED)
+
+
+# -- the solver -------------------------------------------------------------------------------------------------------
+
+
+def budget(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "positions looked at") -> None:
+    """Draw how many deals are decided within each budget.
+
+    Parameters
+    ----------
+    frame
+        ``label`` (the verdict), ``nodes``, ``share`` (of all deals, decided so within so many positions).
+    """
+    names = list(dict.fromkeys(frame["label"]))
+    for number, name in enumerate(names):
+        group = frame[frame["label"] == name]
+        axes.step(
+            group["nodes"].clip(lower=1), 100 * group["share"], where="post", color=colours(names)[name],
+            linestyle=("-", "--", "-.")[number % 3], label=name,
+        )  # fmt: skip
+    axes.set(xscale="log", ylim=(0, None), xlabel=xlabel, ylabel="deals, %")
+    axes.xaxis.set_major_formatter(lambda n, _: _count(n))
+    axes.xaxis.set_minor_formatter(lambda n, _: "")
+    axes.grid()
+    _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+
+
+# -- the strategy card ------------------------------------------------------------------------------------------------
+
+
+def strategy_card(frame: pd.DataFrame, axes: Axes) -> None:
+    """Draw what to answer in each situation, and the chance of being right, as a card to print.
+
+    Parameters
+    ----------
+    frame
+        ``question`` (a heading), ``situation``, ``answer``, ``chance`` (0-1), in the order in which they are to stand.
+    """
+    names = list(dict.fromkeys(frame["answer"]))
+    colour = colours(names)
+    columns = _card_columns(frame, 1 if _is_narrow(axes) else 2)
+    deepest = max(len(column) for column in columns)
+    for place, column in enumerate(columns):
+        left, right = place / len(columns), (place + 1) / len(columns) - 0.03
+        span = right - left
+        for depth, row in enumerate(column):
+            y = depth + 0.5
+            if isinstance(row, str):
+                axes.text(left, y + 0.12, row, weight="bold", fontsize=9, va="center", color=INK)
+                axes.plot([left, right], [y + 0.5] * 2, color=GRID, linewidth=0.8)
+                continue
+            axes.text(left, y, row.situation, va="center", fontsize=8.5, color=INK)
+            axes.text(left + 0.36 * span, y, row.answer, va="center", fontsize=8.5, weight="bold", color=colour[row.answer])
+            start, full = left + 0.62 * span, 0.24 * span
+            axes.barh([y], [full], left=[start], height=0.45, color=BAND, zorder=1)
+            axes.barh([y], [full * row.chance], left=[start], height=0.45, color=colour[row.answer], zorder=2)
+            axes.text(right, y, f"{100 * row.chance:.1f} %", va="center", ha="right", fontsize=8.5, color=INK)
+    axes.set(xlim=(0, 1), ylim=(deepest, 0))
+    axes.set_axis_off()
+
+
+def card_height(frame: pd.DataFrame, *, narrow: bool) -> float:
+    """Return the height in inches of a strategy card."""
+    return 0.2 * max(map(len, _card_columns(frame, 1 if narrow else 2))) + 0.1
+
+
+def _card_columns(frame: pd.DataFrame, n: int) -> list[list[Any]]:
+    """Return `n` columns of headings (texts) and rows; a question is never torn apart."""
+    questions = [[str(name), *group.itertuples()] for name, group in frame.groupby("question", sort=False)]
+    total = sum(map(len, questions))
+    columns: list[list[Any]] = [[] for _ in range(n)]
+    place = 0
+    for question in questions:
+        if columns[place] and place < n - 1 and len(columns[place]) + len(question) / 2 > total / n:
+            place += 1
+        columns[place] += question
+    return [column for column in columns if column]
+
+
+# -- shared -----------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Blocks:
+    """Where labels and rows stand, in inches from the top.
+
+    Attributes
+    ----------
+    lines
+        Each block's label, line by line.
+    tops
+        Where its label begins (narrow), or its rows do.
+    rows
+        The middles of its rows.
+    """
+
+    lines: list[list[str]]
+    tops: list[float]
+    rows: list[list[float]]
+    total: float
+
+
+def _blocks(labels: Sequence[str], rows: int, narrow: bool) -> _Blocks:
+    lines, tops, middles, y = [], [], [], 0.0
+    for label in labels:
+        mine = _wrapped(label, _NARROW_LABEL if narrow else _WIDE_LABEL)
+        used = rows * _ROW
+        lines.append(mine)
+        tops.append(y)
+        if narrow:
+            y += len(mine) * _LINE
+        else:
+            used = max(used, len(mine) * _LINE)
+        first = y + (used - rows * _ROW) / 2
+        middles.append([first + (k + 0.5) * _ROW for k in range(rows)])
+        y += used + _GAP
+    return _Blocks(lines, tops, middles, y)
+
+
+def _label(axes: Axes, frame: pd.DataFrame, *, rows: int) -> _Blocks:
+    """Write the labels and the texts of the rows, and return where the rows are."""
+    narrow = _is_narrow(axes)
+    labels = [str(label) for label in dict.fromkeys(frame["label"])] if rows > 1 else [str(x) for x in frame["label"]]
+    texts = [str(text) for text in frame["text"]] if "text" in frame else [""] * len(frame)
+    longest = max(map(len, texts), default=0)
+    blocks = _blocks(labels, rows, narrow)
+    axes.set_ylim(blocks.total, -_GAP / 2)
+    aside = axes.get_yaxis_transform()
+    if narrow:
+        axes.set_yticks([])
+        for top, lines in zip(blocks.tops, blocks.lines, strict=True):
+            axes.text(
+                0, top, "\n".join(lines), transform=aside, va="top", ha="left", fontsize=8, linespacing=1.15, zorder=5,
+                bbox=_BEHIND,
+            )  # fmt: skip
+    else:
+        axes.set_yticks([sum(row) / len(row) for row in blocks.rows], ["\n".join(lines) for lines in blocks.lines])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    if longest:
+        owners = [str(x) for x in frame["label"]]
+        ys = [y for block in blocks.rows for y in block]
+        if rows > 1:
+            ys = [
+                y
+                for label, block in zip(labels, blocks.rows, strict=True)
+                for y in block[: owners.count(label)]
+            ]
+        above = narrow and rows == 1 and max(len(lines[0]) for lines in blocks.lines) + longest < _NARROW_LABEL
+        for y, text, top in zip(ys, texts, blocks.tops if rows == 1 else ys, strict=True):
+            place = (1, top, "top", "right") if above else (1.015, y, "center", "left")
+            axes.text(
+                *place[:2], text, transform=aside, va=place[2], ha=place[3], fontsize=8, zorder=5,
+                bbox=_BEHIND if above else None,
+            )  # fmt: skip
+    return blocks
+
+
+def _most_rows(frame: pd.DataFrame) -> int:
+    return int(frame["label"].value_counts().max())
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return a label's lines; the middle of a very long one is left out."""
+    lines = textwrap.wrap(_shortened(text, _MOST_LINES * width - 8), width, break_on_hyphens=False) or [""]
+    return lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], _shortened(lines[_MOST_LINES - 1], width - 1) + "…"]
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[: most - 1 - half]}…{text[len(text) - half :]}"
+
+
+def _is_narrow(axes: Axes) -> bool:
+    return axes.figure.get_figwidth() < _NARROW  # type: ignore[union-attr]
+
+
+def _across(axes: Axes) -> None:
+    axes.grid(axis="x")
+    axes.locator_params(axis="x", nbins=4 if _is_narrow(axes) else 7)
+
+
+def _whole_ticks(axes: Axes, *, few: bool) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(12 if few else 6 if _is_narrow(axes) else 9, integer=True))
+
+
+def _legend(axes: Axes, n_columns: int = 3) -> None:
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1.0), ncols=n_columns, borderaxespad=0.2, handlelength=1.6, columnspacing=1.2
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{plain(round(100 * share, 1 if 0.001 <= share <= 0.999 or share in (0, 1) else 3))} %"
+
+
+def _count(n: float) -> str:
+    """Return a number of games for an axis: ``10k``, ``1M``."""
+    for unit, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if n >= unit:
+            return f"{n / unit:g}{sign}"
+    return f"{n:g}"
+
+
+__all__ = [
+    "HATCHES",
+    "budget",
+    "card_height",
+    "convergence",
+    "forest",
+    "heat_map",
+    "height_of",
+    "histogram",
+    "ranking",
+    "shares",
+    "spread",
+    "strategy_card",
+    "survival",
+    "verdicts",
+]
