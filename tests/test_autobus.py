@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sim.cards import card_text, parse_card
+from sim.events import collect_events
 from sim.game import Deal, Player, Spec
 from sim.games import get_game
 from sim.games.autobus import kernel, moves, policies
@@ -177,7 +178,7 @@ def position(hand, storage, **options):
     rules = GAME.rules.build(options={"players": 2, "storage_piles": len(storage)} | options)
     folded = kernel.fold(rules, {"policy": ["greedy"] * 2})
     state = kernel.new_scratch()
-    moves.begin(state[0], folded[0], None, np.uint64(1), np.uint64(0))
+    moves.whole_deck(state[0], folded[0], np.uint64(1), np.uint64(0))
     moves.deal(state[0], folded[0])
     cards = [parse_card(card) for card in hand]
     state["hand"][0, 0, : len(cards)] = cards
@@ -347,11 +348,14 @@ def test_what_cannot_matter_does_not(option, rest):
 def watched(spec, game):
     """Play one game with its events; return the state and the events."""
     state = kernel.new_scratch()[0]
-    rules = kernel.fold(spec.rules, spec.policies)[0]
-    events = np.zeros((60_000, 6), np.int64)
-    kernel.play_one(state, rules, None, events, np.uint64(spec.seed), np.uint64(game))
-    assert events[0, 0] < len(events)
-    return state, rules, events[1 : 1 + events[0, 0]].tolist()
+    folded = kernel.fold(spec.rules, spec.policies)
+    stream = np.uint64(spec.seed), np.uint64(game)
+    rows = kernel.new_columns(folded, 1)
+    _, events, n_events = collect_events(
+        lambda events: kernel.play_games(state, folded[0], kernel.SEEDED, events, *stream, rows)
+    )
+    assert n_events == len(events)
+    return state, folded[0], events
 
 
 def whole_deck(spec, rules, game):

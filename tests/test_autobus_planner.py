@@ -20,7 +20,7 @@ def position(hand, tops, piles=(), storage=(), players=3, **options):
     rules = GAME.rules.build(options={"players": players, "stalemate_rounds": 0} | options)
     folded = kernel.fold(rules, {"policy": ["planner"] * players})[0]
     state = kernel.new_scratch()[0]
-    moves.begin(state, folded, None, np.uint64(1), np.uint64(0))
+    moves.whole_deck(state, folded, np.uint64(1), np.uint64(0))
     moves.deal(state, folded)
     for top in piles:
         card = parse_card(top)
