@@ -304,6 +304,8 @@ class Counts:
                 continue
             if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
                 self.numbers.append(field.name)
+            elif self._note(field.name).text:
+                self.left_out.append(field.name)
             elif pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
                 self.categories.append(field.name)
             else:

@@ -30,11 +30,11 @@ from scripts.options import (
 from scripts.plan import plan
 from scripts.playing import announce, play
 from scripts.progress import Voice
+from scripts.solve import nodes_option, print_solvability, solve, solver_options, solver_spec
 from sim.game import Deal, Game, Spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:
-    from analysis.summary import Summary
     from sim.api import Results
 
 MOST_GAMES = 10**12
@@ -217,12 +217,28 @@ def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None
     _print_summary(folder, as_json)
 
 
+def _is_solved(folder: Path) -> bool:
+    """Tell whether a folder holds deals decided by a solver."""
+    from sim.store import MANIFEST, read_manifest
+
+    if not (folder / MANIFEST).exists():
+        return False
+    try:
+        return rebuild_spec(read_manifest(folder).spec).solver is not None
+    except RuleError:
+        return False
+
+
 def _print_summary(folder: Path, as_json: bool, results: Results | None = None) -> None:
     """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
+    if _is_solved(folder):
+        print_solvability(folder, as_json, results)
+        return
     from analysis.summary import summarise
+    from scripts.findings import diagnose
 
     found = summarise(folder)
-    spec, diagnosis = _diagnose(found)
+    spec, diagnosis = diagnose(found)
     if not as_json:
         from reports.text import render
 
@@ -236,29 +252,10 @@ def _print_summary(folder: Path, as_json: bool, results: Results | None = None) 
     click.echo(json.dumps({**told, "folder": str(folder)}, ensure_ascii=False))
 
 
-def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
-    """Return the run's specification, and what its game says about what was found; nothing for anybody's Parquet."""
-    from sim.game import Findings
-
-    plain = found.run.document.get("spec")
-    if not plain:
-        return None, []
-    try:
-        spec = rebuild_spec(plain)
-    except RuleError as error:
-        return None, [f"This version of fairdeal does not know these rules ({error})."]
-    lows = {name: number.mean.low for name, number in found.columns.items()}
-    for name, number in found.columns.items():
-        if number.names_a_seat:
-            lows |= {f"{name}={seat:g}": share.low for seat, share in number.shares().items()}
-    counts = {name: number.moments.counts for name, number in found.columns.items() if number.moments.counts}
-    findings = Findings(found.games, found.means, found.ends, lows, counts)
-    return spec, spec.game.diagnose(spec.rules, spec.policies, findings)
-
-
 main.add_command(compare)
 main.add_command(ask)
 main.add_command(plan)
+main.add_command(solve)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
@@ -272,6 +269,8 @@ main.add_command(plan)
         "fairdeal replay bussikuski --game 17 --deal > deals.txt",
         "fairdeal replay bussikuski --deals deals.txt --jsonl",
         "fairdeal replay dupa --deals deals.txt --reshuffle reverse",
+        "fairdeal replay bludiste --game 3 --solve",
+        "fairdeal replay bludiste --deals deals.txt --policy solver --nodes 100k --jsonl",
     ),
 )
 @game_argument
@@ -297,6 +296,8 @@ main.add_command(plan)
     metavar="HOW",
     help="Deals of Dupa biskupa: 'reverse' turns the pile over for a new stock instead of shuffling it.",
 )
+@click.option("--solve", "is_solved", is_flag=True, help="Show a line that wins, or where every line ends.")
+@nodes_option
 @rule_options
 @policy_options
 @click.option("--threads", type=Count(1), expose_value=False, hidden=True)
@@ -310,6 +311,8 @@ def replay(
     deals: str | None,
     as_jsonl: bool,
     reshuffle: str | None,
+    is_solved: bool,
+    nodes: int | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -329,7 +332,12 @@ def replay(
     _check_replay(index, source, as_deal, deals, as_jsonl, as_json)
     if reshuffle is not None and deals is None:
         raise WrongCall("--reshuffle is for --deals")
+    is_solved = is_solved or nodes is not None
+    if is_solved:
+        given |= solver_options(game, nodes, given, from_folder=source is not None)
     spec = (_spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
+    if source and is_solved:
+        spec = solver_spec(spec, nodes)
     voice = Voice(quiet)
     if deals is not None:
         _replay_deals(voice, spec, deals, as_jsonl, as_json)

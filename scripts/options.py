@@ -147,4 +147,5 @@ def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
         If this version has no such game, rules or policies.
     """
     game = get_game(plain["game"])
-    return Spec.build(game, game.rules.build(options=plain["rules"]), plain["policies"], plain["seed"])
+    rules = game.rules.build(options=plain["rules"])
+    return Spec.build(game, rules, plain["policies"], plain["seed"], keep_moves=bool(plain.get("keep_moves")))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sim.games import GAMES, get_game
     from sim.replays import Replay, replay, replay_deals
     from sim.rules import RuleError
+    from sim.solvability import solve
     from sim.store import RefusedError, StoreError, check, default_folder, iter_parts, read_manifest
 
 _HOMES = {
@@ -35,6 +36,7 @@ _HOMES = {
     "replay": "sim.replays",
     "replay_deals": "sim.replays",
     "run": "sim.api",
+    "solve": "sim.solvability",
 }
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "replay",
     "replay_deals",
     "run",
+    "solve",
 ]
 
 

@@ -20,6 +20,9 @@ from sim.rules import RuleError, Rules, listed
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import pyarrow as pa
+
+    from sim.game import Player
 
 Policies = str | Mapping[str, str | Sequence[str] | None]
 Block = tuple[int, list["np.ndarray[Any, Any]"]]
@@ -78,11 +81,21 @@ class Results:
         """
         import pyarrow as pa
 
-        tables = self._from_folder() if self.folder else self._from_memory()
+        tables = self.tables()
         if not tables:
             raise store.StoreError("there are no rows: nothing was played to the end of a block")
         frame: pd.DataFrame = pa.concat_tables(tables).to_pandas()
         return frame
+
+    def tables(self) -> list[pa.Table]:
+        """Return the rows as Arrow tables, a block each.
+
+        Raises
+        ------
+        StoreError
+            If a part of the folder is missing or damaged.
+        """
+        return self._from_folder() if self.folder else self._from_memory()
 
     def _from_memory(self) -> list[Any]:
         return [parts_on_disk.to_table(self.spec.columns, first, arrays) for first, arrays in self.blocks]
@@ -109,6 +122,8 @@ class Prepared:
         Games that lie there finished.
     existing
         How many games the folder's run was of when it was played last; 0 for a new one.
+    known
+        The same deals, decided as far as fewer nodes went; only what stayed unknown is searched again.
     """
 
     spec: Spec
@@ -116,6 +131,7 @@ class Prepared:
     folder: Path | None
     n_there: int = 0
     existing: int = 0
+    known: Results | None = None
 
     @property
     def n_missing(self) -> int:
@@ -143,20 +159,26 @@ class Prepared:
 
     def _play_in_memory(self, how: dict[str, Any]) -> Results:
         blocks: list[Block] = []
-        player = runner.ready(self.spec)
-        tally = runner.play(player, [(0, self.games)], lambda *block: block, receive=blocks.append, **how)
+        tally = runner.play(self._player(), [(0, self.games)], lambda *block: block, receive=blocks.append, **how)
         blocks.sort(key=operator.itemgetter(0))
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
     def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
         from sim.jit import kernel_hash
 
-        kernel = kernel_hash(f"{self.spec.game.package}.kernel")
-        with store.RunFolder(path, self.spec, self.games, kernel) as folder:
-            player = runner.ready(self.spec)
+        with store.RunFolder(path, self.spec, self.games, kernel_hash(self.spec.kernel_module)) as folder:
+            player = self._player()
             folder.start_clock()
             tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
         return Results(self.spec, self.games, path, folder.n_there, tally.n_played, tally.seconds)
+
+    def _player(self) -> Player:
+        """Return what plays, its kernels compiled."""
+        if self.known is None:
+            return runner.ready(self.spec)
+        from sim.solvability import Retrying
+
+        return runner.warm(Retrying(self.spec, self.known))
 
 
 def prepare(
@@ -168,8 +190,15 @@ def prepare(
     variant: str | None = None,
     policies: Policies | None = None,
     out: str | os.PathLike[str] | None = None,
+    keep_moves: bool = False,
+    known: Results | None = None,
 ) -> Prepared:
     """Return a run with everything checked and nothing played or written; the parameters are those of `run`.
+
+    Parameters
+    ----------
+    keep_moves, known
+        For a game's solver: see `Spec` and `Prepared`.
 
     Raises
     ------
@@ -179,16 +208,22 @@ def prepare(
         If `out` is not a folder for this run.
     """
     game = get_game(game) if isinstance(game, str) else game
-    spec = Spec.build(game, _rules(game, rules, variant), _policies(game, policies), _whole("seed", seed))
+    spec = Spec.build(
+        game,
+        _rules(game, rules, variant),
+        _policies(game, policies),
+        _whole("seed", seed),
+        keep_moves=keep_moves,
+    )
     games = _whole("games", games)
     if not 1 <= games <= store.MOST_GAMES:
         raise RuleError(f"games = {games} is out of range; allowed: 1 to {store.MOST_GAMES}")
     if out is None:
-        return Prepared(spec, games, None)
+        return Prepared(spec, games, None, known=known)
     manifest = store.look(Path(out), spec, games)
     if manifest is None:
-        return Prepared(spec, games, Path(out))
-    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games)
+        return Prepared(spec, games, Path(out), known=known)
+    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games, known)
 
 
 def run(

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sim import pages
 from sim.outcome import Column
+from sim.pages import INDEX as INDEX
+from sim.pages import schema as schema
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 PROVENANCE = b"fairdeal"
 """Key of the provenance in a part's Parquet metadata."""
 
-INDEX = "game"
 _PART = re.compile(r"part-(\d{12})-(\d{12})\.parquet")
 _STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|_run\.json)\.[0-9a-f]{32}\.tmp")
 
@@ -83,19 +84,6 @@ def is_stray(name: str) -> bool:
     return _STRAY.fullmatch(name) is not None
 
 
-def schema(columns: Sequence[Column]) -> pa.Schema:
-    """Return the Arrow schema of a part: the game index, then the columns."""
-    import pyarrow as pa
-
-    fields = [pa.field(INDEX, pa.uint64(), nullable=False)]
-    for column in columns:
-        kind = pa.from_numpy_dtype(column.storage)
-        if column.categories:
-            kind = pa.dictionary(kind, pa.string())
-        fields.append(pa.field(column.name, kind, nullable=False))
-    return pa.schema(fields)
-
-
 def to_table(columns: Sequence[Column], first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> pa.Table:
     """Return a block's rows (as `sim.runner.Rows` has them) as an Arrow table.
 
@@ -106,27 +94,56 @@ def to_table(columns: Sequence[Column], first: int, arrays: Sequence[np.ndarray[
 
     data = [_wrap(np.arange(first, first + len(arrays[0]), dtype=np.uint64))]
     for column, array in zip(columns, arrays, strict=True):
-        values = _wrap(column.decode(array) if column.share else array)
+        if column.text:
+            data.append(_strings(array.tolist(), column.present(array)))
+            continue
+        values = _wrap(column.decode(array) if column.share else array, column.present(array))
         if column.categories:
             values = pa.DictionaryArray.from_arrays(values, _strings(column.categories), safe=False)
         data.append(values)
     return pa.Table.from_arrays(data, schema=schema(columns))
 
 
-def _wrap(array: np.ndarray[Any, Any]) -> pa.Array:
+def to_arrays(columns: Sequence[Column], table: pa.Table) -> list[np.ndarray[Any, Any]]:
+    """Return the rows of a table as a kernel writes them; the columns may not be shares."""
+    import numpy as np
+
+    arrays = []
+    for column in columns:
+        values = table[column.name].combine_chunks()
+        if column.text:
+            arrays.append(np.array([text or "" for text in values.to_pylist()], object))
+            continue
+        if column.categories:
+            values = values.indices
+        elif column.optional:
+            values = values.fill_null(column.low - 1)
+        arrays.append(values.to_numpy(zero_copy_only=False))
+    return arrays
+
+
+def _wrap(array: np.ndarray[Any, Any], present: np.ndarray[Any, Any] | None = None) -> pa.Array:
     import pyarrow as pa
 
-    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])
+    buffers = [_bits(present), pa.py_buffer(array)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), buffers)
 
 
-def _strings(words: Sequence[str]) -> pa.Array:
+def _bits(present: np.ndarray[Any, Any] | None) -> pa.Buffer | None:
+    import numpy as np
+    import pyarrow as pa
+
+    return None if present is None else pa.py_buffer(np.packbits(present, bitorder="little"))
+
+
+def _strings(words: Sequence[str], present: np.ndarray[Any, Any] | None = None) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
     encoded = [word.encode() for word in words]
     offsets = np.cumsum([0, *map(len, encoded)]).astype(np.int32)
     text = pa.py_buffer(b"".join(encoded))
-    return pa.Array.from_buffers(pa.string(), len(words), [None, pa.py_buffer(offsets), text])
+    return pa.Array.from_buffers(pa.string(), len(words), [_bits(present), pa.py_buffer(offsets), text])
 
 
 def write(

@@ -56,7 +56,7 @@ def column_notes(columns: Sequence[Column]) -> list[dict[str, Any]]:
         {
             "name": column.name,
             "description": column.description,
-            "dtype": "category" if column.categories else str(column.storage),
+            "dtype": "category" if column.categories else "text" if column.text else str(column.storage),
             "low": 0 if column.share or column.categories else column.low,
             "high": 1 if column.share else len(column.categories) - 1 if column.categories else column.high,
             "categories": list(column.categories),

@@ -201,7 +201,8 @@ def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
         return "it does not say of which"
     if theirs.get("game") != ours["game"]:
         return f"game {theirs.get('game')} there, {ours['game']} here"
-    pairs = [(key.replace("_", " "), theirs.get(key), ours[key]) for key in ("rules_version", "random_scheme", "seed")]
+    keys = ("rules_version", "random_scheme", "seed", "keep_moves")
+    pairs = [(key.replace("_", " "), _short(theirs.get(key)), _short(ours.get(key))) for key in keys]
     for group in ("rules", "policies"):
         old, new = theirs.get(group) or {}, ours[group]
         pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]

@@ -61,10 +61,14 @@ from typing import Any
 import numpy as np
 
 from sim.games.bludiste.solving import (
+    CHOICE,
     DEAD,
+    DEAD_END,
     FORCED,
     GAP,
     GENERATION,
+    HOPELESS,
+    KNOWN,
     LOOK_AHEAD,
     NONE,
     ONE,
@@ -72,14 +76,17 @@ from sim.games.bludiste.solving import (
     TABLE,
     UNKNOWN,
     UNSOLVABLE,
+    WON,
     always_open,
-    begin,
+    begin_search,
     can_open,
     cell_bits,
+    count_end,
     deal_stock,
     freezes,
     has_cell,
     is_closed,
+    keep_furthest,
     list_placements,
     moved_down,
     open_row,
@@ -256,9 +263,6 @@ def is_refuted(s: Any, rules: Any) -> bool:
     return False
 
 
-DEAD_END, WON, CHOICE = 0, 1, 2
-
-
 @compiled
 def settle(s: Any, rules: Any) -> int:
     """Make every move that is no choice, and start the reason with what that looked at."""
@@ -275,7 +279,7 @@ def settle(s: Any, rules: Any) -> int:
             s.reason[NEW + 1] |= rules.row[s.n_rows, 1]
             open_row(s, rules)
             if is_refuted(s, rules):
-                return DEAD_END
+                return HOPELESS
             continue
         if s.n_moves == 1:
             look_at_moves(s, rules)
@@ -615,11 +619,7 @@ def finish(s: Any, table: Any, rules: Any, frame: Any, by_group: bool) -> None:
 @compiled
 def search_learning(s: Any, table: Any, rules: Any, node_limit: int) -> int:
     """Decide the deal in `stock`; return the status."""
-    s.generation = (s.generation + 1) & 0xFFFF
-    if s.generation == 0:
-        table[:] = NONE
-        s.generation = 1
-    begin(s, rules)
+    begin_search(s, table, rules)
     start = s.n_trail
     pass_nodes = 0
     pass_limit = FIRST_PASS
@@ -629,17 +629,20 @@ def search_learning(s: Any, table: Any, rules: Any, node_limit: int) -> int:
         if entering:
             entering = False
             result = settle(s, rules)
-            s.best = max(s.best, s.n_placed)
+            keep_furthest(s)
             if result == WON:
                 return SOLVED
-            if result == DEAD_END:
+            if result != CHOICE:
+                count_end(s, result)
                 continue
             if rules.shortcuts & TABLE and is_known(s, table, rules):
+                count_end(s, KNOWN)
                 continue
             if s.nodes >= node_limit:
                 return UNKNOWN
             s.nodes += 1
             if is_refuted(s, rules):
+                count_end(s, HOPELESS)
                 continue
             if pass_nodes >= pass_limit and rules.shortcuts & TABLE:
                 undo_to(s, start)
