@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from analysis.comparison import BIGGER, OPEN, SAME, SMALLER, TOO_SMALL, Comparison, Difference
 from reports import figures, words
 from reports.comparison import decimal, difference_cell, gap, margin_text, mean_cell, percent, short_name, verdict_text
-from reports.page import Block, Page, Picture, Section, Table, Text
-from reports.run_page import About, provenance, row_height, section, share_frame, terms
+from reports.page import Block, Page, Picture, Table, Text
+from reports.run_page import NOTHING, About, provenance, row_height, section, share_frame, terms
 from reports.table import Cell, capitalised, cell, games_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,11 @@ _MOST_FIGURES = 4
 
 
 def comparison_page(
-    found: Comparison, about: About = About(), *, factorial: Factorial | None = None, by: str | None = None  # noqa: B008
+    found: Comparison,
+    about: About = NOTHING,
+    *,
+    factorial: Factorial | None = None,
+    by: str | None = None,
 ) -> Page:
     """Return a comparison's report.
 
@@ -40,10 +44,10 @@ def comparison_page(
     """
     measure = headline(found, factorial, by)
     sections = [
-        section("In short", [Text(in_short(found))] if len(found.variants) > 1 else []),
+        section("In short", [Text(in_short(found))] if len(found.variants) <= _FEW_VARIANTS else counted(found)),
         section("What matters most", ranking(factorial, by) if factorial else []),
         section("Two options together", heat_map(found, factorial, measure) if factorial and measure else []),
-        section("The differences", forests(found, by)),
+        section("The differences", forests(found, measure)),
         section("Where the variants part", parting(found)),
         section("Games without a verdict", undecided(found)),
         section("The table", tables(found)),
@@ -115,7 +119,8 @@ def answer(found: Comparison, measure: Measure | None) -> str:
     rest = f"{decided} of {n} comparisons show a difference" if n > 1 else ""
     rest += f", {small} are too small to matter" if small and rest else ""
     rest += f", {still_open} are not decided yet" if still_open and rest else ""
-    return f"{capitalised(told)}: {change}" + (f"; {rest}." if rest else ".")
+    often = "how often " if far.measure.is_rate and not far.measure.note.share else ""
+    return f"What changes most is {often}{told}: {change}" + (f"; {rest}." if rest else ".")
 
 
 def _value(difference: Difference, value: float) -> str:
@@ -168,6 +173,17 @@ def in_short(found: Comparison) -> list[str]:
     return told
 
 
+def counted(found: Comparison) -> list[Block]:
+    """Return how many measures got which verdict under each of many variants."""
+    verdicts = (BIGGER, SMALLER, TOO_SMALL, OPEN, SAME)
+    rows = []
+    for name in found.variants:
+        mine = [difference.verdict for difference in found.differences if difference.variant == name]
+        if name != found.baseline:
+            rows.append((short_name(name, found), *(str(mine.count(verdict)) for verdict in verdicts)))
+    return [Table(("numbers that are", *verdicts), rows)]
+
+
 def _some(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
 
@@ -196,9 +212,17 @@ def ranking(factorial: Factorial, by: str | None) -> list[Block]:
     )
     alt = "Bars of how much each option matters: " + "; ".join(lines)
     return [
-        Picture("ranking", "How much each option matters", caption, alt, frame, figures.ranking, row_height(frame["label"])),
+        Picture(
+            "ranking",
+            "How much each option matters",
+            caption,
+            alt,
+            frame,
+            figures.ranking,
+            row_height(list(frame["label"])),
+        ),
         Text(lines),
-    ]  # fmt: skip
+    ]
 
 
 def _rank_line(rank: Rank) -> str:
@@ -213,7 +237,9 @@ def heat_map(found: Comparison, factorial: Factorial, measure: Measure) -> list[
     import pandas as pd
 
     first, second = (rank.factor for rank in factorial.ranking[:2])
-    mine = {difference.variant: difference for difference in found.differences if difference.measure.name == measure.name}
+    mine = {
+        difference.variant: difference for difference in found.differences if difference.measure.name == measure.name
+    }
     some = next(iter(mine.values()))
     means: dict[tuple[str, str], list[float]] = {}
     for name, levels in found.levels.items():
@@ -231,17 +257,23 @@ def heat_map(found: Comparison, factorial: Factorial, measure: Measure) -> list[
     caption = f"{capitalised(words.measure(measure))}, mean under each pair of values{rest}."
     n_rows = len(found.factors[first])
     return [
-        Picture("heatmap", f"{first} and {second} together", caption, f"Heat map. {caption} {told}", frame,
-                functools.partial(figures.heat_map, xlabel=second, ylabel=first),
-                functools.partial(_heat_height, n_rows))
-    ]  # fmt: skip
+        Picture(
+            "heatmap",
+            f"{first} and {second} together",
+            caption,
+            f"Heat map. {caption} {told}",
+            frame,
+            functools.partial(figures.heat_map, xlabel=second, ylabel=first),
+            functools.partial(_heat_height, n_rows),
+        )
+    ]
 
 
 def _heat_height(n_rows: int, narrow: bool) -> float:
     return 0.9 + (0.36 if n_rows < 12 else 0.26) * n_rows
 
 
-def forests(found: Comparison, by: str | None) -> list[Block]:
+def forests(found: Comparison, first: Measure | None) -> list[Block]:
     """Return the differences with their intervals, and the band that is too small to matter."""
     others = [name for name in found.variants if name != found.baseline]
     shown = [difference for difference in found.differences if difference.verdict != SAME]
@@ -249,11 +281,14 @@ def forests(found: Comparison, by: str | None) -> list[Block]:
     for difference in shown:
         name = difference.measure.name
         sizes[name] = max(sizes.get(name, 0.0), size(found, difference))
-    ranked = sorted(sizes, key=lambda name: (name != by, -sizes[name]))
+    ranked = sorted(sizes, key=lambda name: (first is None or name != first.name, -sizes[name]))
     if len(others) > _FEW_VARIANTS:
+        of_kind: dict[str, str] = {}  # one seat's stands for all seats'
+        for name in ranked:
+            of_kind.setdefault(re.sub(r"\d+$", "", name), name)
         return [
             _forest_of_variants(found, number, [difference for difference in shown if difference.measure.name == name])
-            for number, name in enumerate(ranked[:_MOST_FIGURES], start=1)
+            for number, name in enumerate([*of_kind.values()][:_MOST_FIGURES], start=1)
         ]
     blocks: list[Block] = []
     for is_rate in (True, False):
@@ -279,10 +314,14 @@ def _forest_of_measures(found: Comparison, rows: Sequence[Difference], is_rate: 
         caption += " At the side they stand in their own units."
     caption += _of_band(found) + (f" {left_out} smaller ones are in the table." if left_out > 0 else "")
     return Picture(
-        "forest" if is_rate else "forest-numbers", title, caption, f"Forest plot. {caption} {_alt(rows)}", frame,
+        "forest" if is_rate else "forest-numbers",
+        title,
+        caption,
+        f"Forest plot. {caption} {_alt(rows)}",
+        frame,
         functools.partial(figures.forest, xlabel=f"difference, {unit}", kinds=list(found.variants)),
         row_height(list(dict.fromkeys(frame["label"])), n_rows, legend=len(set(frame["kind"])) > 1),
-    )  # fmt: skip
+    )
 
 
 def _forest_of_variants(found: Comparison, number: int, rows: Sequence[Difference]) -> Picture:
@@ -293,13 +332,19 @@ def _forest_of_variants(found: Comparison, number: int, rows: Sequence[Differenc
     frame = forest_frame(found, rows, labels, [100.0 if measure.is_rate else 1.0] * len(rows))
     factor = f" ({next(iter(found.factors))})" if len(found.factors) == 1 else ""
     told = words.measure(measure)
-    caption = f"{capitalised(told)}: difference of each variant{factor} from {found.baseline} on the same deals, {unit}."
+    caption = (
+        f"{capitalised(told)}: difference of each variant{factor} from {found.baseline} on the same deals, {unit}."
+    )
     caption += _of_band(found)
     return Picture(
-        "forest" if number == 1 else f"forest-{number}", f"Differences: {told}", caption,
-        f"Forest plot. {caption} {_alt(rows)}", frame,
-        functools.partial(figures.forest, xlabel=f"difference, {unit}", kinds=list(found.variants)), row_height(labels),
-    )  # fmt: skip
+        "forest" if number == 1 else f"forest-{number}",
+        f"Differences: {told}",
+        caption,
+        f"Forest plot. {caption} {_alt(rows)}",
+        frame,
+        functools.partial(figures.forest, xlabel=f"difference, {unit}", kinds=list(found.variants)),
+        row_height(labels),
+    )
 
 
 def _of_band(found: Comparison) -> str:
@@ -340,14 +385,21 @@ def parting(found: Comparison) -> list[Block]:
     names = list(found.differing)
     shares = [found.differing[name] for name in names]
     labels = [short_name(name, found) for name in names]
-    frame = share_frame(labels, shares)
-    if len(names) <= _FEW_VARIANTS:
-        frame = frame.assign(kind=names)
+    frame = share_frame(labels, shares, names)
     told = "; ".join(f"{name} {words.interval(share, percent=True)}" for name, share in zip(names, shares, strict=True))
     caption = f"Share of the deals on which any column differs from that under {found.baseline}."
     paint = functools.partial(figures.shares, xlabel="deals, %", kinds=list(found.variants))
-    return [Picture("differing", "Deals that end differently", caption, f"Bars. {caption} {told}.", frame, paint,
-                    row_height(labels))]  # fmt: skip
+    return [
+        Picture(
+            "differing",
+            "Deals that end differently",
+            caption,
+            f"Bars. {caption} {told}.",
+            frame,
+            paint,
+            row_height(labels),
+        )
+    ]
 
 
 def undecided(found: Comparison) -> list[Block]:
@@ -394,16 +446,25 @@ def tables(found: Comparison) -> list[Block]:
                     _told(decimal(difference.variance_cut, 2)),
                 )
             )
-        heads = ("", short_name(found.baseline, found), short_name(name, found), "difference", "verdict", "deals that differ")
-        blocks.append(Table((*heads, "r", "cut"), rows, folded="" if len(others) == 1 else f"{name} against {found.baseline}"))
+        heads = (
+            "",
+            short_name(found.baseline, found),
+            short_name(name, found),
+            "difference",
+            "verdict",
+            "deals that differ",
+        )
+        blocks.append(
+            Table((*heads, "r", "cut"), rows, folded="" if len(others) == 1 else f"{name} against {found.baseline}")
+        )
     notes = [
         "r: correlation of the two numbers of a deal.",
         "cut: how many times as many games it would take without the same deals.",
     ]
     if any(difference.verdict == OPEN and difference.games_needed for difference in found.differences):
         notes.append(
-            f"{capitalised(OPEN)}: the number says about how many games decide it, in four of five cases, if the difference "
-            "is what it seems."
+            f"{capitalised(OPEN)}: the number says about how many games decide it, in four of five cases, if the "
+            "difference is what it seems."
         )
     return [*blocks, Text(notes)]
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reports.style import BAND, GRID, HATCHES, INK, MUTED, PAPER, colours, markers
+from reports.style import BAND, GRID, HATCHES, INK, MUTED, PALETTE, PAPER, colours, markers
 from reports.table import plain
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def shares(
     Parameters
     ----------
     frame
-        ``label``, ``share``, ``low``, ``high``; if there, ``kind`` (a colour each), ``open`` (what may come on top of the
-        share, hatched), ``text``.
+        ``label``, ``share``, ``low``, ``high``; if there, ``kind`` (a colour each), ``open`` (what may come on top
+        of the share, hatched), ``text``.
     fair
         Where everybody would have the same.
     legend
@@ -76,9 +76,18 @@ def shares(
     axes.barh(ys, share, height=0.75 * _ROW, color=[colour[kind] for kind in own], edgecolor="none", zorder=2)
     if "open" in frame and frame["open"].any():
         axes.barh(
-            ys, 100 * frame["open"].to_numpy(float), left=share, height=0.75 * _ROW, facecolor=BAND, edgecolor=MUTED,
-            hatch="////", linewidth=0.5, hatch_linewidth=0.5, zorder=2, label=legend,
-        )  # fmt: skip
+            ys,
+            100 * frame["open"].to_numpy(float),
+            left=share,
+            height=0.75 * _ROW,
+            facecolor=BAND,
+            edgecolor=MUTED,
+            hatch="////",
+            linewidth=0.5,
+            hatch_linewidth=0.5,
+            zorder=2,
+            label=legend,
+        )
         if legend:
             _legend(axes)
     low, high = 100 * frame["low"].to_numpy(float), 100 * frame["high"].to_numpy(float)
@@ -97,16 +106,14 @@ def verdicts(frame: pd.DataFrame, axes: Axes) -> None:
     Parameters
     ----------
     frame
-        ``label``, ``share``, and ``low``, ``high`` (of the first part: where its true share can lie).
+        ``label``, ``share``, and ``low``, ``high`` (of the first part: where its true share can lie), a row for what is
+        shown, for what is open and for the rest.
     """
     left = 0.0
-    for number, (label, share) in enumerate(zip(frame["label"], frame["share"], strict=True)):
-        face = (colours(frame["label"])[label], BAND, MUTED)[number] if len(frame) == 3 else colours(frame["label"])[label]
-        hatch = "////" if face == BAND else ""
-        axes.barh(
-            [0.0], [100 * share], left=[left], height=0.6, facecolor=face, hatch=hatch, edgecolor=MUTED if hatch else "none",
-            linewidth=0.5, label=f"{label}: {_percent(share)}", zorder=2,
-        )  # fmt: skip
+    faces = ((PALETTE[0], ""), (BAND, "////"), (MUTED, ""))
+    for (face, hatch), label, share in zip(faces, frame["label"], frame["share"], strict=True):
+        look: dict[str, Any] = {"facecolor": face, "hatch": hatch, "edgecolor": MUTED if hatch else "none", "linewidth": 0.5}
+        axes.barh([0.0], [100 * share], left=[left], height=0.6, label=f"{label}: {_percent(share)}", zorder=2, **look)
         left += 100 * share
     low, high = 100 * frame["low"].iloc[0], 100 * frame["high"].iloc[0]
     axes.hlines([0.5], [low], [high], color=INK, linewidth=1.6, zorder=3)
@@ -160,9 +167,14 @@ def survival(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "", ylabel: str =
         keep = np.unique(np.linspace(0, len(values) - 1, min(len(values), 400)).astype(int))
         start = min(0.0, values[0])
         axes.step(
-            [start, *values[keep]], [100, *left[keep]], where="post", color=colours(names)[str(name)], zorder=3,
-            linestyle=("-", "--", "-.", ":")[number % 4], label=str(name),
-        )  # fmt: skip
+            [start, *values[keep]],
+            [100, *left[keep]],
+            where="post",
+            color=colours(names)[str(name)],
+            zorder=3,
+            linestyle=("-", "--", "-.", ":")[number % 4],
+            label=str(name),
+        )
         reach = max(reach, values[min(len(values) - 1, int(np.searchsorted(-left, -0.05)))])
         least = min(least, start)
     axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 102), xlim=(least, max(reach, least + 1)))
@@ -181,7 +193,7 @@ def spread(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "") -> None:
     """
     blocks = _label(axes, frame, rows=1)
     kinds = list(frame["kind"]) if "kind" in frame else [""] * len(frame)
-    for (y,), kind, row in zip(blocks.rows, kinds, frame.itertuples(), strict=True):
+    for (y,), kind, row in zip(blocks.rows, kinds, _records(frame), strict=True):
         colour = colours(kinds)[kind]
         axes.hlines(y, row.q05, row.q95, color=colour, linewidth=1.6, zorder=2)
         axes.hlines(y, row.q25, row.q75, color=colour, linewidth=8, zorder=2)
@@ -210,9 +222,14 @@ def convergence(frame: pd.DataFrame, axes: Axes, *, ylabel: str = "%", unit: flo
         low, high = unit * group["low"].to_numpy(float), unit * group["high"].to_numpy(float)
         axes.fill_between(group["games"], low, high, color=colour, alpha=0.22, linewidth=0, zorder=2)
         axes.plot(
-            group["games"], unit * group["estimate"], color=colour, label=str(name), zorder=3,
-            linestyle=("-", "--")[number % 2], marker="." if len(group) == 1 else None,
-        )  # fmt: skip
+            group["games"],
+            unit * group["estimate"],
+            color=colour,
+            label=str(name),
+            zorder=3,
+            linestyle=("-", "--")[number % 2],
+            marker="." if len(group) == 1 else None,
+        )
     later = frame[frame["games"] >= min(100.0, frame["games"].max())]
     low, high = unit * later["low"].min(), unit * later["high"].max()
     if math.isfinite(low) and math.isfinite(high) and low < high:
@@ -245,7 +262,7 @@ def forest(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "difference", kinds
     colour, marker = colours(kinds), markers(kinds)
     blocks = _label(axes, frame, rows=_most_rows(frame))
     for block, (_, group) in zip(blocks.rows, frame.groupby("label", sort=False), strict=True):
-        for y, row in zip(block, group.itertuples(), strict=False):
+        for y, row in zip(block, _records(group), strict=False):
             if math.isfinite(row.margin):
                 axes.barh([y], [2 * row.margin], left=[-row.margin], height=_ROW, color=BAND, zorder=1)
             low, high = (end if math.isfinite(end) else row.estimate for end in (row.low, row.high))
@@ -288,19 +305,26 @@ def heat_map(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "", ylabel: str =
         ``row``, ``column``, ``value``, ``text``.
     """
     rows, columns = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
-    grid = frame.pivot(index="row", columns="column", values="value").loc[rows, columns].to_numpy(float)
-    text = frame.pivot(index="row", columns="column", values="text").loc[rows, columns].to_numpy()
+    cells = {(row.row, row.column): row for row in _records(frame)}
+    grid = np.array([[cells[row, column].value for column in columns] for row in rows], float)
     low, high = np.nanmin(grid), np.nanmax(grid)
     mesh = axes.pcolormesh(grid, cmap="cividis", vmin=low, vmax=high if high > low else low + 1, edgecolors="none")
     room = 11 if _is_narrow(axes) else 20
     for (i, j), value in np.ndenumerate(grid):
+        text = cells[rows[i], columns[j]].text
         red, green, blue, _ = mesh.cmap(mesh.norm(value))
         dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
-        fits = len(columns) * len(str(text[i, j])) < 6 * room
+        fits = len(columns) * len(text) < 6 * room
         axes.text(
-            j + 0.5, i + 0.5, text[i, j], ha="center", va="center", color="#ffffff" if dark else "#000000", fontsize=8,
+            j + 0.5,
+            i + 0.5,
+            text,
+            ha="center",
+            va="center",
+            color="#ffffff" if dark else "#000000",
+            fontsize=8,
             rotation=0 if fits else 90,
-        )  # fmt: skip
+        )
     axes.set_xticks(np.arange(len(columns)) + 0.5, [_shortened(name, room) for name in columns])
     axes.set_yticks(np.arange(len(rows)) + 0.5, [_shortened(name, room) for name in rows])
     if sum(min(len(name), room) + 2 for name in columns) > (36 if _is_narrow(axes) else 80):
@@ -328,9 +352,13 @@ def budget(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "positions looked a
     for number, name in enumerate(names):
         group = frame[frame["label"] == name]
         axes.step(
-            group["nodes"].clip(lower=1), 100 * group["share"], where="post", color=colours(names)[name],
-            linestyle=("-", "--", "-.")[number % 3], label=name,
-        )  # fmt: skip
+            group["nodes"].clip(lower=1),
+            100 * group["share"],
+            where="post",
+            color=colours(names)[name],
+            linestyle=("-", "--", "-.")[number % 3],
+            label=name,
+        )
     axes.set(xscale="log", ylim=(0, None), xlabel=xlabel, ylabel="deals, %")
     axes.xaxis.set_major_formatter(lambda n, _: _count(n))
     axes.xaxis.set_minor_formatter(lambda n, _: "")
@@ -363,7 +391,9 @@ def strategy_card(frame: pd.DataFrame, axes: Axes) -> None:
                 axes.plot([left, right], [y + 0.5] * 2, color=GRID, linewidth=0.8)
                 continue
             axes.text(left, y, row.situation, va="center", fontsize=8.5, color=INK)
-            axes.text(left + 0.36 * span, y, row.answer, va="center", fontsize=8.5, weight="bold", color=colour[row.answer])
+            axes.text(
+                left + 0.36 * span, y, row.answer, va="center", fontsize=8.5, weight="bold", color=colour[row.answer]
+            )
             start, full = left + 0.62 * span, 0.24 * span
             axes.barh([y], [full], left=[start], height=0.45, color=BAND, zorder=1)
             axes.barh([y], [full * row.chance], left=[start], height=0.45, color=colour[row.answer], zorder=2)
@@ -379,7 +409,7 @@ def card_height(frame: pd.DataFrame, *, narrow: bool) -> float:
 
 def _card_columns(frame: pd.DataFrame, n: int) -> list[list[Any]]:
     """Return `n` columns of headings (texts) and rows; a question is never torn apart."""
-    questions = [[str(name), *group.itertuples()] for name, group in frame.groupby("question", sort=False)]
+    questions = [[str(name), *_records(group)] for name, group in frame.groupby("question", sort=False)]
     total = sum(map(len, questions))
     columns: list[list[Any]] = [[] for _ in range(n)]
     place = 0
@@ -443,9 +473,17 @@ def _label(axes: Axes, frame: pd.DataFrame, *, rows: int) -> _Blocks:
         axes.set_yticks([])
         for top, lines in zip(blocks.tops, blocks.lines, strict=True):
             axes.text(
-                0, top, "\n".join(lines), transform=aside, va="top", ha="left", fontsize=8, linespacing=1.15, zorder=5,
+                0,
+                top,
+                "\n".join(lines),
+                transform=aside,
+                va="top",
+                ha="left",
+                fontsize=8,
+                linespacing=1.15,
+                zorder=5,
                 bbox=_BEHIND,
-            )  # fmt: skip
+            )
     else:
         axes.set_yticks([sum(row) / len(row) for row in blocks.rows], ["\n".join(lines) for lines in blocks.lines])
     axes.tick_params(axis="y", length=0)
@@ -454,19 +492,17 @@ def _label(axes: Axes, frame: pd.DataFrame, *, rows: int) -> _Blocks:
         owners = [str(x) for x in frame["label"]]
         ys = [y for block in blocks.rows for y in block]
         if rows > 1:
-            ys = [
-                y
-                for label, block in zip(labels, blocks.rows, strict=True)
-                for y in block[: owners.count(label)]
-            ]
+            ys = [y for label, block in zip(labels, blocks.rows, strict=True) for y in block[: owners.count(label)]]
         above = narrow and rows == 1 and max(len(lines[0]) for lines in blocks.lines) + longest < _NARROW_LABEL
         for y, text, top in zip(ys, texts, blocks.tops if rows == 1 else ys, strict=True):
-            place = (1, top, "top", "right") if above else (1.015, y, "center", "left")
-            axes.text(
-                *place[:2], text, transform=aside, va=place[2], ha=place[3], fontsize=8, zorder=5,
-                bbox=_BEHIND if above else None,
-            )  # fmt: skip
+            x, height, va, ha = (1.0, top, "top", "right") if above else (1.015, y, "center", "left")
+            behind = _BEHIND if above else None
+            axes.text(x, height, text, transform=aside, va=va, ha=ha, fontsize=8, zorder=5, bbox=behind)
     return blocks
+
+
+def _records(frame: pd.DataFrame) -> list[Any]:
+    return list(frame.itertuples())
 
 
 def _most_rows(frame: pd.DataFrame) -> int:
@@ -475,8 +511,13 @@ def _most_rows(frame: pd.DataFrame) -> int:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Return a label's lines; the middle of a very long one is left out."""
+    text = text.replace(" = ", "\u00a0=\u00a0")
     lines = textwrap.wrap(_shortened(text, _MOST_LINES * width - 8), width, break_on_hyphens=False) or [""]
-    return lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], _shortened(lines[_MOST_LINES - 1], width - 1) + "…"]
+    return (
+        lines
+        if len(lines) <= _MOST_LINES
+        else [*lines[: _MOST_LINES - 1], _shortened(lines[_MOST_LINES - 1], width - 1) + "…"]
+    )
 
 
 def _shortened(text: str, most: int) -> str:
@@ -503,7 +544,12 @@ def _whole_ticks(axes: Axes, *, few: bool) -> None:
 
 def _legend(axes: Axes, n_columns: int = 3) -> None:
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1.0), ncols=n_columns, borderaxespad=0.2, handlelength=1.6, columnspacing=1.2
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        ncols=n_columns,
+        borderaxespad=0.2,
+        handlelength=1.6,
+        columnspacing=1.2,
     )
 
 

@@ -106,7 +106,7 @@ class _Settling:
             self._columns = [("won", None)]
         n = rows.n_rows
         decades = math.log10(max(n, 2) / min(_FIRST_CHECK, max(n, 1)))
-        grid = np.geomspace(min(_FIRST_CHECK, n), n, max(2, int(_CHECKS_A_DECADE * decades) + 2)) if n else []
+        grid: Any = np.geomspace(min(_FIRST_CHECK, n), n, max(2, int(_CHECKS_A_DECADE * decades) + 2)) if n else []
         self._checks = sorted({round(check) for check in grid})
         self._n = 0
         self._sums = np.zeros((len(self._columns), 2))

@@ -1,7 +1,7 @@
 """A report as blocks, and the files it becomes: one HTML file, Markdown, PDF, or a folder of pictures.
 
-A page is plain data: sentences, tables, pictures, stories. Every form is made from the same blocks. Whatever came from a
-rule file, a folder's name or a results folder is text here, and the writers escape it.
+A page is plain data: sentences, tables, pictures, stories. Every form is made from the same blocks. Whatever came from
+a rule file, a folder's name or a results folder is text here, and the writers escape it.
 """
 
 from __future__ import annotations
@@ -190,11 +190,11 @@ class Page:
 
     def html(self) -> str:
         """Return one HTML document that needs nothing else."""
-        return _environment().get_template("page.html").render(page=self, inline=_both_sizes)
+        return str(_environment().get_template("page.html").render(page=self, inline=_both_sizes))
 
     def markdown(self, folder: str = "") -> str:
         """Return Markdown; its pictures are files in `folder` (see `write`)."""
-        return _environment().get_template("page.md").render(page=self, folder=folder)
+        return str(_environment().get_template("page.md").render(page=self, folder=folder))
 
     def pdf(self) -> bytes:
         """Return a PDF of A4 pages."""
@@ -208,7 +208,8 @@ class Page:
         Parameters
         ----------
         target
-            ``….html``, ``….pdf``, ``….md`` (its pictures lie in a folder beside it), or a folder for the pictures alone.
+            ``….html``, ``….pdf``, ``….md`` (its pictures lie in a folder beside it), or a folder for pictures
+            alone.
 
         Raises
         ------
@@ -251,7 +252,7 @@ def _write(path: Path, data: bytes) -> Path:
     return path
 
 
-def write_picture(picture: Picture, target: str | os.PathLike[str]) -> Path:
+def write_picture(picture: Picture, target: str | os.PathLike[str], *, narrow: bool = False) -> Path:
     """Write a single figure as ``….svg``, ``….png`` or ``….pdf``.
 
     Raises
@@ -262,7 +263,7 @@ def write_picture(picture: Picture, target: str | os.PathLike[str]) -> Path:
     path = Path(target)
     if path.suffix.lower() not in PICTURES:
         raise ReportError(f"a figure is not written as '{path.suffix}'; allowed: {', '.join(PICTURES)}")
-    return _write(path, picture.draw(path.suffix.lower()[1:]))
+    return _write(path, picture.draw(path.suffix.lower()[1:], narrow=narrow))
 
 
 def _both_sizes(picture: Picture, number: int) -> Iterator[tuple[str, Any]]:
@@ -292,7 +293,11 @@ def _environment() -> Any:
 
 def _for_markdown(text: str) -> str:
     """Return a text that Markdown shows as it is, on one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(str(text).split())).replace("\\&", "&amp;").replace("\\<", "&lt;")
+    return (
+        re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(str(text).split()))
+        .replace("\\&", "&amp;")
+        .replace("\\<", "&lt;")
+    )
 
 
 def _fenced(text: str) -> str:

@@ -1,7 +1,7 @@
 """A report as a PDF of A4 pages: the same blocks in the same order as in the page, its figures drawn as vectors.
 
-Written by fpdf2: matplotlib alone lays out no text, and printing the page needs a browser, whose version the bytes would
-depend on.
+Written by fpdf2: matplotlib alone lays out no text, and printing the page needs a browser, whose version the bytes
+would depend on.
 """
 
 from __future__ import annotations
@@ -65,8 +65,10 @@ def _paper(title: str) -> Any:
     paper.set_margins(_MARGIN, _MARGIN, _MARGIN)
     paper.set_auto_page_break(True, margin=_MARGIN)
     for family, bold, file in (
-        (_FONT, "", "DejaVuSans.ttf"), (_FONT, "B", "DejaVuSans-Bold.ttf"), (_MONO, "", "DejaVuSansMono.ttf"),
-    ):  # fmt: skip
+        (_FONT, "", "DejaVuSans.ttf"),
+        (_FONT, "B", "DejaVuSans-Bold.ttf"),
+        (_MONO, "", "DejaVuSansMono.ttf"),
+    ):
         paper.add_font(family, bold, fonts / file)
     return paper
 
@@ -100,9 +102,12 @@ def _block(paper: Any, block: Any) -> None:
         height = block.height(False) / style.WIDE * paper.epw
         _heading(paper, block.title, min(height + 22, paper.eph))
         paper.image(
-            io.BytesIO(style.for_pdf(block.draw())), w=paper.epw, h=min(height, paper.eph - 12), keep_aspect_ratio=True,
+            io.BytesIO(style.for_pdf(block.draw())),
+            w=paper.epw,
+            h=min(height, paper.eph - 12),
+            keep_aspect_ratio=True,
             alt_text=block.alt,
-        )  # fmt: skip
+        )
         paper.ln(1)
         _write(paper, block.caption, size=8.5, colour=style.MUTED)
         paper.ln(2)
@@ -133,7 +138,14 @@ def _table(paper: Any, block: Table) -> None:
 
 
 def _grid(
-    paper: Any, rows: Any, *, widths: Any, borders: str, size: float = 8.5, headings: bool = False, muted_first: bool = False
+    paper: Any,
+    rows: Any,
+    *,
+    widths: Any,
+    borders: str,
+    size: float = 8.5,
+    headings: bool = False,
+    muted_first: bool = False,
 ) -> None:
     from fpdf.fonts import FontFace
 
@@ -141,9 +153,16 @@ def _grid(
     paper.set_text_color(style.INK)
     paper.set_draw_color(style.GRID)
     with paper.table(
-        rows=(), col_widths=tuple(widths), borders_layout=borders, first_row_as_headings=headings, line_height=size * 0.52,
-        text_align="LEFT", headings_style=FontFace(emphasis="", color=style.MUTED), padding=0.6,
-    ) as grid:  # fmt: skip
+        rows=(),
+        col_widths=tuple(widths),
+        borders_layout=borders,
+        first_row_as_headings=headings,
+        line_height=size * 0.52,
+        text_align="LEFT",
+        v_align="TOP",
+        headings_style=FontFace(emphasis="", color=style.MUTED),
+        padding=0.6,
+    ) as grid:
         for entries in rows:
             row = grid.row()
             for place, entry in enumerate(entries):

@@ -50,7 +50,11 @@ class About:
     folder: str = ""
 
 
-def run_page(found: Gathered, about: About = About()) -> Page:  # noqa: B008 - frozen
+NOTHING = About()
+"""For results of which nothing more is known."""
+
+
+def run_page(found: Gathered, about: About = NOTHING) -> Page:
     """Return a run's report."""
     summary = found.summary
     sections = [
@@ -104,7 +108,9 @@ def answer(summary: Summary) -> str:
         said = f"no seat is shown to be better off: every one wins between {lowest} and {highest} % of the games"
         said += f" (a fair share is {plain(round(100 * fair, 2))} %)"
     if nobody is not None and nobody.estimate > 0.5:
-        return f"Mostly nobody wins: {words.interval(nobody, percent=True)} of the games have no winner; otherwise {said}."
+        return (
+            f"Mostly nobody wins: {words.interval(nobody, percent=True)} of the games have no winner; otherwise {said}."
+        )
     if nobody is not None and nobody.estimate >= 0.05:
         return f"{capitalised(said)}; nobody wins {words.interval(nobody, percent=True)} of the games."
     return f"{capitalised(said)}."
@@ -180,12 +186,22 @@ def winners(summary: Summary) -> list[Block]:
     labels = [words.seat(k, policies) for k in range(len(shares))]
     fair = fair_share(summary)
     frame = share_frame(labels, shares, list(policies) or None)
-    told = "; ".join(f"{label} {words.interval(share, percent=True)}" for label, share in zip(labels, shares, strict=True))
-    caption = f"Each seat's share of the wins with its interval; the dashed line is a fair share, {plain(round(100 * fair, 2))} %."
+    told = "; ".join(
+        f"{label} {words.interval(share, percent=True)}" for label, share in zip(labels, shares, strict=True)
+    )
+    caption = "Each seat's share of the wins with its interval; the dashed line is a fair share, "
+    caption += f"{plain(round(100 * fair, 2))} %."
     blocks: list[Block] = [
-        Picture("seats", "Each seat's share of the wins", caption, f"Bars of each seat's share of the wins: {told}.", frame,
-                functools.partial(figures.shares, fair=fair, xlabel="wins, %"), row_height(labels)),
-    ]  # fmt: skip
+        Picture(
+            "seats",
+            "Each seat's share of the wins",
+            caption,
+            f"Bars of each seat's share of the wins: {told}.",
+            frame,
+            functools.partial(figures.shares, fair=fair, xlabel="wins, %"),
+            row_height(labels),
+        ),
+    ]
     if summary.undecided:
         by = ", ".join(words.value(value) for (_, value), count in summary.undecided_by.items() if count)
         rows = []
@@ -197,12 +213,9 @@ def winners(summary: Summary) -> list[Block]:
             else:
                 continue
             rows += [(label, *(_told(end) for end in (bound.lost, bound.won))) for label, bound in limits]
-        blocks.append(
-            Text([
-                f"No verdict ({by}): {summary.undecided:,} of {games_text(summary.games)}. The figures above take them as "
-                "they stand; here they are counted once as lost, once as won, to show what they leave open."
-            ])
-        )  # fmt: skip
+        said = f"No verdict ({by}): {summary.undecided:,} of {games_text(summary.games)}. The figures above take them as "
+        said += "they stand; here they are counted once as lost, once as won, to show what they leave open."
+        blocks.append(Text([said]))
         blocks.append(Table(("No verdict counted as", "all lost, %", "all won, %"), rows))
     return blocks
 
@@ -239,10 +252,19 @@ def _ending(category: Category, games: int) -> Picture:
     shares = [category.shares[value] for value in seen]
     title = capitalised(words.category(category.note))
     of = "" if category.n == games else f" Of {games_text(category.n)} that have a value."
-    told = "; ".join(f"{label.lower()} {words.interval(share, percent=True)}" for label, share in zip(labels, shares, strict=True))
+    told = "; ".join(
+        f"{label.lower()} {words.interval(share, percent=True)}" for label, share in zip(labels, shares, strict=True)
+    )
     caption = f"Share of the games, with intervals.{of}" + (f" Never: {', '.join(never)}." if never else "")
-    return Picture(category.name, title, caption, f"{title}, as bars: {told}.", share_frame(labels, shares),
-                   functools.partial(figures.shares, xlabel="games, %"), row_height(labels))  # fmt: skip
+    return Picture(
+        category.name,
+        title,
+        caption,
+        f"{title}, as bars: {told}.",
+        share_frame(labels, shares),
+        functools.partial(figures.shares, xlabel="games, %"),
+        row_height(labels),
+    )
 
 
 def lengths(summary: Summary) -> list[Block]:
@@ -255,15 +277,30 @@ def lengths(summary: Summary) -> list[Block]:
     counts = dict(column.moments.counts or {})
     median, most = quantiles(counts, [0.5])[0], max(counts)
     tail = quantiles(counts, [0.9, 0.99])
-    said = f"half of the games have {median:g} or fewer, nine in ten {tail[0]:g} or fewer, 99 in 100 {tail[1]:g} or fewer"
+    said = (
+        f"half of the games have {median:g} or fewer, nine in ten {tail[0]:g} or fewer, 99 in 100 {tail[1]:g} or fewer"
+    )
     said = f"{what}, {words.interval(column.mean)} on the average; {said}; the longest has {most:g}."
     return [
-        Picture("length", "Length of a game", capitalised(said), f"Histogram of the length of a game: {said}", frame,
-                functools.partial(figures.histogram, xlabel=what), _height(2.5, 2.3)),
-        Picture("survival", "How many games go on", f"Share of the games that have more than so many {what}.",
-                f"Falling curve: share of the games longer than each length; {said}", frame,
-                functools.partial(figures.survival, xlabel=what), _height(2.5, 2.3)),
-    ]  # fmt: skip
+        Picture(
+            "length",
+            "Length of a game",
+            capitalised(said),
+            f"Histogram of the length of a game: {said}",
+            frame,
+            functools.partial(figures.histogram, xlabel=what),
+            fixed_height(2.5, 2.3),
+        ),
+        Picture(
+            "survival",
+            "How many games go on",
+            f"Share of the games that have more than so many {what}.",
+            f"Falling curve: share of the games longer than each length; {said}",
+            frame,
+            functools.partial(figures.survival, xlabel=what),
+            fixed_height(2.5, 2.3),
+        ),
+    ]
 
 
 def points(summary: Summary) -> list[Block]:
@@ -276,8 +313,17 @@ def points(summary: Summary) -> list[Block]:
         if placed is None or not placed.n or placed.moments.counts is None:
             return []
         said = f"{words.interval(placed.mean)} {words.column(placed.note)} on the average"
-        return [Picture("placed", "Cards placed", capitalised(said) + ".", f"Histogram: {said}.", count_frame(placed),
-                        functools.partial(figures.histogram, xlabel=words.column(placed.note)), _height(2.5, 2.3))]  # fmt: skip
+        return [
+            Picture(
+                "placed",
+                "Cards placed",
+                capitalised(said) + ".",
+                f"Histogram: {said}.",
+                count_frame(placed),
+                functools.partial(figures.histogram, xlabel=words.column(placed.note)),
+                fixed_height(2.5, 2.3),
+            )
+        ]
     if any(column.moments.counts is None or not column.n for column in group):
         return []
     policies = words.seat_policies(summary.run, len(group))
@@ -292,11 +338,20 @@ def points(summary: Summary) -> list[Block]:
     what = words.seats(group[0].note)
     told = "; ".join(f"{label} {words.interval(column.mean)}" for label, column in zip(labels, group, strict=True))
     caption = (
-        f"{capitalised(what)}: nine games in ten lie on the thin line, half of them on the thick one; the gap in it is the "
-        "median, the diamond the mean, given at the side."
+        f"{capitalised(what)}: nine games in ten lie on the thin line, half of them on the thick one; the gap in "
+        "it is the median, the diamond the mean, given at the side."
     )
-    return [Picture("points", f"{capitalised(what)}, seat by seat", caption, f"Spread of {what}; means: {told}.", frame,
-                    functools.partial(figures.spread, xlabel=what), row_height(labels))]  # fmt: skip
+    return [
+        Picture(
+            "points",
+            f"{capitalised(what)}, seat by seat",
+            caption,
+            f"Spread of {what}; means: {told}.",
+            frame,
+            functools.partial(figures.spread, xlabel=what),
+            row_height(labels),
+        )
+    ]
 
 
 def count_frame(column: Number) -> pd.DataFrame:
@@ -313,7 +368,8 @@ def numbers(summary: Summary) -> Table:
     for column in summary.columns.values():
         if column.names_a_seat:
             rows += [
-                (words.who(column.note, seat), _told(share) + " %", "", column.name) for seat, share in column.shares().items()
+                (words.who(column.note, seat), _told(share) + " %", "", column.name)
+                for seat, share in column.shares().items()
             ]
             continue
         low, high = column.moments.low, column.moments.high
@@ -334,15 +390,22 @@ def precision(found: Gathered) -> list[Block]:
     frame = frame[frame["label"].isin(shown)].assign(label=lambda rows: rows["label"].map(names))
     half = float(100 * (last["high"] - last["low"]).max() / 2)
     said = (
-        f"With {games_text(summary.games)} the rates above are known to ± {half:.2g} percentage points or better; ten times "
-        f"as many games would give ± {half / math.sqrt(10):.2g}."
+        f"With {games_text(summary.games)} the rates above are known to ± {half:.2g} percentage points or better; "
+        f"ten times as many games would give ± {half / math.sqrt(10):.2g}."
     )
     alt = f"Running estimates of {' and '.join(names.values())}, narrowing as the games come in. {said}"
     return [
         Text([said]),
-        Picture("convergence", "How the estimates settled", "The running estimate and its interval after so many games, in "
-                "the order of their numbers.", alt, frame, figures.convergence, _height(2.5, 2.4)),
-    ]  # fmt: skip
+        Picture(
+            "convergence",
+            "How the estimates settled",
+            "The running estimate and its interval after so many games, in the order of their numbers.",
+            alt,
+            frame,
+            figures.convergence,
+            fixed_height(2.5, 2.4),
+        ),
+    ]
 
 
 def _settled(summary: Summary, label: str) -> str:
@@ -377,7 +440,10 @@ def provenance(run: Run, about: About) -> list[Block]:
     ]
     blocks: list[Block] = []
     if about.command:
-        blocks += [Text(["This command plays the same games again, to the last row, on any machine:"]), Command(about.command)]
+        blocks += [
+            Text(["This command plays the same games again, to the last row, on any machine:"]),
+            Command(about.command),
+        ]
     told = [(name, text) for name, text in entries if text]
     return [*blocks, *([Terms(told)] if told else [])]
 
@@ -399,7 +465,8 @@ def _labelled(labels: Sequence[str], rows: int, legend: bool, narrow: bool) -> f
     return figures.height_of(labels, narrow=narrow, rows=rows, legend=legend)
 
 
-def _height(wide: float, narrow: float) -> functools.partial[float]:
+def fixed_height(wide: float, narrow: float) -> functools.partial[float]:
+    """Return the height of a figure without rows: wide, and narrow."""
     return functools.partial(_fixed, wide, narrow)
 
 

@@ -31,7 +31,7 @@ WIDE, NARROW = 6.9, 3.5
 
 _FONTS = "'DejaVu Sans', Verdana, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"  # none wider than the first
 
-_SETTINGS = {
+_SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "fairdeal",
     "text.parse_math": False,  # a dollar sign in a name is one
     "font.family": "DejaVu Sans",
@@ -82,11 +82,13 @@ def styled(**settings: Any) -> Iterator[None]:
     """Draw in the project's style within the block."""
     import matplotlib as mpl
 
-    with mpl.rc_context({**_SETTINGS, **settings}):
+    with mpl.rc_context({**_SETTINGS, **settings}):  # type: ignore[dict-item]
         yield
 
 
-def draw(paint: Callable[[Any], None], width: float, height: float, kind: str = "svg", *, as_text: bool = False) -> bytes:
+def draw(
+    paint: Callable[[Any], None], width: float, height: float, kind: str = "svg", *, as_text: bool = False
+) -> bytes:
     """Return a picture.
 
     Parameters
@@ -107,7 +109,9 @@ def draw(paint: Callable[[Any], None], width: float, height: float, kind: str = 
         figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03)  # type: ignore[union-attr, call-arg]
         paint(figure.add_subplot())
         target = io.BytesIO()
-        nothing = {"svg": ("Date", "Creator", "Format", "Type"), "png": ("Software",)}.get(kind, ("CreationDate", "Creator"))
+        nothing = {"svg": ("Date", "Creator", "Format", "Type"), "png": ("Software",)}.get(
+            kind, ("CreationDate", "Creator")
+        )
         face = "none" if as_text else PAPER
         figure.savefig(target, format=kind, dpi=160, metadata=dict.fromkeys(nothing), facecolor=face)
     return target.getvalue()

@@ -87,7 +87,9 @@ def column(note: ColumnNote) -> str:
 
 def seats(note: ColumnNote) -> str:
     """Return what the columns of one kind, one a seat, say: ``penalty points at the end``."""
-    return re.sub(r"^seat \d+'s | (?:of|to|by|for|from|in|at) seat \d+(?:'s)?\b|\bseat \d+\b ?", "", column(note)).strip()
+    return re.sub(
+        r"^seat \d+'s | (?:of|to|by|for|from|in|at) seat \d+(?:'s)?\b|\bseat \d+\b ?", "", column(note)
+    ).strip()
 
 
 def seat(number: float, names: Sequence[str] = ()) -> str:

@@ -12,6 +12,7 @@ import click
 from scripts.ask import ask
 from scripts.compare import compare
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
+from scripts.figure import figure
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
@@ -30,6 +31,7 @@ from scripts.options import (
 from scripts.plan import plan
 from scripts.playing import announce, play
 from scripts.progress import Voice
+from scripts.report import report
 from scripts.solve import nodes_option, print_solvability, solve, solver_options, solver_spec
 from sim.game import Deal, Game, Spec
 from sim.rules import RuleError
@@ -255,6 +257,8 @@ def _print_summary(folder: Path, as_json: bool, results: Results | None = None) 
 main.add_command(compare)
 main.add_command(ask)
 main.add_command(plan)
+main.add_command(report)
+main.add_command(figure)
 main.add_command(solve)
 
 
