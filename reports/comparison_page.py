@@ -116,11 +116,15 @@ def answer(found: Comparison, measure: Measure | None) -> str:
         unit = " percentage points" if far.measure.is_rate else ""
         change = f"{_value(far, far.base)} under {found.baseline}, {_value(far, far.other)} under {far.variant}"
         change += f" ({_signed(difference)}{unit})"
-    rest = f"{decided} of {n} comparisons show a difference" if n > 1 else ""
-    rest += f", {small} are too small to matter" if small and rest else ""
-    rest += f", {still_open} are not decided yet" if still_open and rest else ""
+    rest = f"{decided} of {n} comparisons show{'s' * (decided == 1)} a difference" if n > 1 else ""
+    rest += f", {small} {_are(small)} too small to matter" if small and rest else ""
+    rest += f", {still_open} {_are(still_open)} not decided yet" if still_open and rest else ""
     often = "how often " if far.measure.is_rate and not far.measure.note.share else ""
     return f"What changes most is {often}{told}: {change}" + (f"; {rest}." if rest else ".")
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _value(difference: Difference, value: float) -> str:
@@ -181,7 +185,7 @@ def counted(found: Comparison) -> list[Block]:
         mine = [difference.verdict for difference in found.differences if difference.variant == name]
         if name != found.baseline:
             rows.append((short_name(name, found), *(str(mine.count(verdict)) for verdict in verdicts)))
-    return [Table(("numbers that are", *verdicts), rows)]
+    return [Table((next(iter(found.factors)) if len(found.factors) == 1 else "numbers that are", *verdicts), rows)]
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
@@ -312,7 +316,7 @@ def _forest_of_measures(found: Comparison, rows: Sequence[Difference], is_rate: 
     caption = f"Difference of each of the {what} from {found.baseline} on the same deals, in {unit}, with intervals."
     if not is_rate:
         caption += " At the side they stand in their own units."
-    caption += _of_band(found) + (f" {left_out} smaller ones are in the table." if left_out > 0 else "")
+    caption += _of_band(rows) + (f" {left_out} smaller ones are in the table." if left_out > 0 else "")
     return Picture(
         "forest" if is_rate else "forest-numbers",
         title,
@@ -320,7 +324,11 @@ def _forest_of_measures(found: Comparison, rows: Sequence[Difference], is_rate: 
         f"Forest plot. {caption} {_alt(rows)}",
         frame,
         functools.partial(figures.forest, xlabel=f"difference, {unit}", kinds=list(found.variants)),
-        row_height(list(dict.fromkeys(frame["label"])), n_rows, legend=len(set(frame["kind"])) > 1),
+        row_height(
+            list(dict.fromkeys(frame["label"])),
+            n_rows,
+            legend=kinds if len(kinds := list(dict.fromkeys(frame["kind"]))) > 1 else (),
+        ),
     )
 
 
@@ -335,7 +343,7 @@ def _forest_of_variants(found: Comparison, number: int, rows: Sequence[Differenc
     caption = (
         f"{capitalised(told)}: difference of each variant{factor} from {found.baseline} on the same deals, {unit}."
     )
-    caption += _of_band(found)
+    caption += _of_band(rows)
     return Picture(
         "forest" if number == 1 else f"forest-{number}",
         f"Differences: {told}",
@@ -347,8 +355,9 @@ def _forest_of_variants(found: Comparison, number: int, rows: Sequence[Differenc
     )
 
 
-def _of_band(found: Comparison) -> str:
-    return " The grey band is what is too small to matter." if margin_text(found.margins) else ""
+def _of_band(rows: Sequence[Difference]) -> str:
+    """Return what the grey band means, if there is one."""
+    return " The grey band is what is too small to matter." if any(row.margin is not None for row in rows) else ""
 
 
 def _alt(rows: Sequence[Difference]) -> str:
@@ -431,7 +440,7 @@ def tables(found: Comparison) -> list[Block]:
     for name in others:
         rows = []
         for difference in found.differences:
-            if difference.variant != name:
+            if difference.variant != name or difference.verdict == SAME:
                 continue
             unit = ", %" if difference.measure.is_rate else ""
             rows.append(
@@ -454,9 +463,12 @@ def tables(found: Comparison) -> list[Block]:
             "verdict",
             "deals that differ",
         )
-        blocks.append(
-            Table((*heads, "r", "cut"), rows, folded="" if len(others) == 1 else f"{name} against {found.baseline}")
-        )
+        same = [words.measure(d.measure) for d in found.differences if d.variant == name and d.verdict == SAME]
+        if rows:
+            folded = "" if len(others) == 1 else f"{name} against {found.baseline}"
+            blocks.append(Table((*heads, "r", "cut"), rows, folded=folded))
+        if same:
+            blocks.append(Text([f"{name}: no deal differs in {', '.join(same)}."]))
     notes = [
         "r: correlation of the two numbers of a deal.",
         "cut: how many times as many games it would take without the same deals.",

@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
 _NARROW = 5.0  # inches
 _LINE, _ROW, _GAP = 0.145, 0.19, 0.13  # heights in inches: a line of a label, a row, the space between blocks
-_AXIS, _LEGEND = 0.5, 0.24
+_AXIS, _LEGEND = 0.5, 0.19
 _BEHIND = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}  # keeps lines from running through a text
-_WIDE_LABEL, _NARROW_LABEL, _MOST_LINES = 34, 40, 3
+_WIDE_LABEL, _NARROW_LABEL, _MOST_LINES = 36, 40, 3
 
 
-def height_of(labels: Sequence[str], *, narrow: bool, rows: int = 1, legend: bool = False) -> float:
-    """Return the height in inches of a figure with these labels, `rows` rows each."""
-    return _blocks(labels, rows, narrow).total + _AXIS + _LEGEND * legend
+def height_of(labels: Sequence[str], *, narrow: bool, rows: int = 1, legend: Sequence[str] = ()) -> float:
+    """Return the height in inches of a figure with these labels, `rows` rows each, and a legend of these names."""
+    lines = math.ceil(len(legend) / _legend_columns(legend, narrow)) if legend else 0
+    return _blocks(labels, rows, narrow).total + _AXIS + _LEGEND * lines
 
 
 # -- shares -----------------------------------------------------------------------------------------------------------
@@ -112,7 +113,8 @@ def verdicts(frame: pd.DataFrame, axes: Axes) -> None:
     left = 0.0
     faces = ((PALETTE[0], ""), (BAND, "////"), (MUTED, ""))
     for (face, hatch), label, share in zip(faces, frame["label"], frame["share"], strict=True):
-        look: dict[str, Any] = {"facecolor": face, "hatch": hatch, "edgecolor": MUTED if hatch else "none", "linewidth": 0.5}
+        edge = MUTED if hatch else "none"
+        look: dict[str, Any] = {"facecolor": face, "hatch": hatch, "edgecolor": edge, "linewidth": 0.5}
         axes.barh([0.0], [100 * share], left=[left], height=0.6, label=f"{label}: {_percent(share)}", zorder=2, **look)
         left += 100 * share
     low, high = 100 * frame["low"].iloc[0], 100 * frame["high"].iloc[0]
@@ -120,7 +122,7 @@ def verdicts(frame: pd.DataFrame, axes: Axes) -> None:
     axes.vlines([low, high], [0.42] * 2, [0.58] * 2, color=INK, linewidth=1.6, zorder=3)
     axes.set(xlim=(0, 100), ylim=(0.7, -0.4), yticks=[], xlabel="deals, %")
     axes.spines["left"].set_visible(False)
-    _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+    _legend(axes)
 
 
 # -- distributions ----------------------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ def survival(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "", ylabel: str =
     axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 102), xlim=(least, max(reach, least + 1)))
     axes.grid()
     if len(groups) > 1:
-        _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+        _legend(axes)
 
 
 def spread(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "") -> None:
@@ -241,7 +243,7 @@ def convergence(frame: pd.DataFrame, axes: Axes, *, ylabel: str = "%", unit: flo
     axes.xaxis.set_minor_formatter(lambda n, _: "")
     axes.grid()
     if len(names) > 1:
-        _legend(axes, n_columns=2)
+        _legend(axes)
 
 
 # -- comparisons ------------------------------------------------------------------------------------------------------
@@ -275,8 +277,8 @@ def forest(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "difference", kinds
     shown = [kind for kind in kinds if kind in set(frame["kind"])]
     if len(shown) > 1 and _most_rows(frame) > 1:
         for kind in shown:
-            axes.plot([], [], marker[kind], color=colour[kind], linestyle="-", markersize=5, label=_shortened(kind, 40))
-        _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+            axes.plot([], [], marker[kind], color=colour[kind], linestyle="-", markersize=5, label=kind)
+        _legend(axes)
 
 
 def ranking(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "largest effect, in standard deviations") -> None:
@@ -363,7 +365,7 @@ def budget(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "positions looked a
     axes.xaxis.set_major_formatter(lambda n, _: _count(n))
     axes.xaxis.set_minor_formatter(lambda n, _: "")
     axes.grid()
-    _legend(axes, n_columns=1 if _is_narrow(axes) else 3)
+    _legend(axes)
 
 
 # -- the strategy card ------------------------------------------------------------------------------------------------
@@ -466,6 +468,7 @@ def _label(axes: Axes, frame: pd.DataFrame, *, rows: int) -> _Blocks:
     labels = [str(label) for label in dict.fromkeys(frame["label"])] if rows > 1 else [str(x) for x in frame["label"]]
     texts = [str(text) for text in frame["text"]] if "text" in frame else [""] * len(frame)
     longest = max(map(len, texts), default=0)
+    owners = [str(x) for x in frame["label"]]
     blocks = _blocks(labels, rows, narrow)
     axes.set_ylim(blocks.total, -_GAP / 2)
     aside = axes.get_yaxis_transform()
@@ -485,11 +488,13 @@ def _label(axes: Axes, frame: pd.DataFrame, *, rows: int) -> _Blocks:
                 bbox=_BEHIND,
             )
     else:
-        axes.set_yticks([sum(row) / len(row) for row in blocks.rows], ["\n".join(lines) for lines in blocks.lines])
+        used = [
+            block[: owners.count(label) if rows > 1 else 1] for label, block in zip(labels, blocks.rows, strict=True)
+        ]
+        axes.set_yticks([sum(ys) / len(ys) for ys in used], ["\n".join(lines) for lines in blocks.lines])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     if longest:
-        owners = [str(x) for x in frame["label"]]
         ys = [y for block in blocks.rows for y in block]
         if rows > 1:
             ys = [y for label, block in zip(labels, blocks.rows, strict=True) for y in block[: owners.count(label)]]
@@ -542,15 +547,29 @@ def _whole_ticks(axes: Axes, *, few: bool) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(12 if few else 6 if _is_narrow(axes) else 9, integer=True))
 
 
-def _legend(axes: Axes, n_columns: int = 3) -> None:
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        ncols=n_columns,
-        borderaxespad=0.2,
+def _legend(axes: Axes) -> None:
+    """Write the legend above, over the whole width of the figure."""
+    handles, names = axes.get_legend_handles_labels()
+    narrow = _is_narrow(axes)
+    axes.figure.legend(
+        handles,
+        [_shortened(name, 42 if narrow else 88) for name in names],
+        loc="outside upper left",
+        ncols=_legend_columns(names, narrow),
+        borderaxespad=0.1,
+        borderpad=0.2,
+        labelspacing=0.35,
         handlelength=1.6,
         columnspacing=1.2,
     )
+
+
+def _legend_columns(names: Sequence[str], narrow: bool) -> int:
+    """Return in how many columns names have room beside each other."""
+    longest = max(map(len, names), default=0)
+    if narrow:
+        return 2 if longest <= 16 else 1
+    return next((n for n, most in ((4, 18), (3, 26), (2, 42)) if longest <= most), 1)
 
 
 def _percent(share: float) -> str:

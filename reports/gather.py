@@ -34,7 +34,7 @@ class Pick:
     Attributes
     ----------
     what
-        ``median``, ``longest``, ``closest``.
+        ``median``, ``longest``, ``closest``; ``first`` if all are of one length.
     why
         What is special about it, for the reader.
     """
@@ -209,6 +209,8 @@ class _Picking:
             Pick("median", self._first[median], f"{what}: {median:g}; half of the games have no more"),
             Pick("longest", self._first[longest], f"{what}: {longest:g}, the most of all games"),
         ]
+        if longest == median:
+            found = [Pick("first", self._first[median], f"{what}: {median:g}, as in every game")]
         if self._best is not None:
             distance, _, index = self._best
             if len(self._close) > 1:

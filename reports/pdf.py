@@ -6,6 +6,7 @@ would depend on.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import io
 import logging
@@ -32,7 +33,9 @@ def write_pdf(page: Page) -> bytes:
     _terms(paper, page.facts)
     for section in page.sections:
         paper.ln(4)
-        if paper.get_y() > paper.h - 60:
+        first = section.blocks[0]
+        needed = _needed(paper, first) + 14 if isinstance(first, Picture) else 45
+        if paper.get_y() + needed > paper.h - _MARGIN:
             paper.add_page()
         paper.start_section(section.title)
         _write(paper, section.title, size=13, bold=True)
@@ -100,7 +103,7 @@ def _block(paper: Any, block: Any) -> None:
         _table(paper, block)
     elif isinstance(block, Picture):
         height = block.height(False) / style.WIDE * paper.epw
-        _heading(paper, block.title, min(height + 22, paper.eph))
+        _heading(paper, block.title, _needed(paper, block))
         paper.image(
             io.BytesIO(style.for_pdf(block.draw())),
             w=paper.epw,
@@ -111,6 +114,11 @@ def _block(paper: Any, block: Any) -> None:
         paper.ln(1)
         _write(paper, block.caption, size=8.5, colour=style.MUTED)
         paper.ln(2)
+
+
+def _needed(paper: Any, picture: Picture) -> float:
+    """Return how much of a page a figure takes with its title and caption, all of it at most."""
+    return float(min(picture.height(False) / style.WIDE * paper.epw + 22, paper.eph - 14))
 
 
 def _heading(paper: Any, text: str, needed: float) -> None:
@@ -129,10 +137,14 @@ def _terms(paper: Any, entries: Any) -> None:
 
 
 def _table(paper: Any, block: Table) -> None:
-    longest = [max(len(str(row[k])) for row in [block.head, *block.rows]) for k in range(len(block.head))]
-    head = [max((len(word) for word in name.split()), default=0) for name in block.head]
-    widths = [max(4, min(longest[k], 34 if k == 0 else 26), head[k]) for k in range(len(longest))]
-    size = max(5.0, min(8.5, 8.5 * 92 / (sum(widths) + 2 * len(widths))))
+    longest = [max([len(str(row[k])) for row in block.rows], default=0) for k in range(len(block.head))]
+    heads = [max((len(word) for word in name.split()), default=0) for name in block.head]
+    widths = [max(6, min(longest[k], 34 if k == 0 else 26), min(heads[k], 14)) for k in range(len(longest))]
+    total = sum(widths) + 3 * len(widths)
+    size = max(5.5, min(8.5, 8.5 * 92 / total))
+    if total * size < 92 * 8.5 and len(widths) < 4:  # a small table does not stretch over the page
+        widths = [*widths, 92 - total]
+        block = dataclasses.replace(block, head=[*block.head, ""], rows=[[*row, ""] for row in block.rows])
     _grid(paper, [block.head, *block.rows], widths=widths, borders="HORIZONTAL_LINES", size=size, headings=True)
     paper.ln(2)
 

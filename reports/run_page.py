@@ -91,7 +91,7 @@ def answer(summary: Summary) -> str:
         return _patience(summary)
     if summary.games == 1:
         winners = [words.seat(k) for k, share in enumerate(shares) if share.estimate > 0]
-        return f"One game, and {' and '.join(winners) or 'nobody'} won it: that says nothing about the rules."
+        return f"One game, and {', '.join(winners) or 'nobody'} won it: that says nothing about the rules."
     nobody = nobody_wins(summary)
     policies = words.seat_policies(run, len(shares))
     best = max(range(len(shares)), key=lambda k: shares[k].estimate)
@@ -105,7 +105,8 @@ def answer(summary: Summary) -> str:
         said = ("it matters who plays how and where: " if policies else "it matters where you sit: ") + said
     else:
         lowest, highest = cell(shares[worst], percent=True).number, cell(shares[best], percent=True).number
-        said = f"no seat is shown to be better off: every one wins between {lowest} and {highest} % of the games"
+        between = lowest if lowest == highest else f"between {lowest} and {highest}"
+        said = f"no seat is shown to be better off: every one wins {between} % of the games"
         said += f" (a fair share is {plain(round(100 * fair, 2))} %)"
     if nobody is not None and nobody.estimate > 0.5:
         return (
@@ -213,8 +214,8 @@ def winners(summary: Summary) -> list[Block]:
             else:
                 continue
             rows += [(label, *(_told(end) for end in (bound.lost, bound.won))) for label, bound in limits]
-        said = f"No verdict ({by}): {summary.undecided:,} of {games_text(summary.games)}. The figures above take them as "
-        said += "they stand; here they are counted once as lost, once as won, to show what they leave open."
+        said = f"No verdict ({by}): {summary.undecided:,} of {games_text(summary.games)}. The figures above take them "
+        said += "as they stand; here they are counted once as lost, once as won, to show what they leave open."
         blocks.append(Text([said]))
         blocks.append(Table(("No verdict counted as", "all lost, %", "all won, %"), rows))
     return blocks
@@ -281,6 +282,8 @@ def lengths(summary: Summary) -> list[Block]:
         f"half of the games have {median:g} or fewer, nine in ten {tail[0]:g} or fewer, 99 in 100 {tail[1]:g} or fewer"
     )
     said = f"{what}, {words.interval(column.mean)} on the average; {said}; the longest has {most:g}."
+    if len(counts) == 1:
+        return [Text([f"{capitalised(what)}: {most:g} in every game."])]
     return [
         Picture(
             "length",
@@ -441,7 +444,7 @@ def provenance(run: Run, about: About) -> list[Block]:
     blocks: list[Block] = []
     if about.command:
         blocks += [
-            Text(["This command plays the same games again, to the last row, on any machine:"]),
+            Text(["This command gives the same results again, to the last row, on any machine:"]),
             Command(about.command),
         ]
     told = [(name, text) for name, text in entries if text]
@@ -456,12 +459,12 @@ def _told(interval: Interval, *, percent: bool = True) -> str:
     return f"{found.number} {found.tail}".strip()
 
 
-def row_height(labels: Sequence[str], rows: int = 1, *, legend: bool = False) -> functools.partial[float]:
+def row_height(labels: Sequence[str], rows: int = 1, *, legend: Sequence[str] = ()) -> functools.partial[float]:
     """Return the height of a figure whose rows have these labels."""
-    return functools.partial(_labelled, tuple(labels), rows, legend)
+    return functools.partial(_labelled, tuple(labels), rows, tuple(legend))
 
 
-def _labelled(labels: Sequence[str], rows: int, legend: bool, narrow: bool) -> float:
+def _labelled(labels: Sequence[str], rows: int, legend: Sequence[str], narrow: bool) -> float:
     return figures.height_of(labels, narrow=narrow, rows=rows, legend=legend)
 
 

@@ -61,7 +61,7 @@ def solver_page(
         section("Can be won, or not", verdicts(found)),
         section("What a larger budget decides", budget(effort, limit)),
         section("Rule of thumb against perfect play", rules_of_thumb(found)),
-        section("Cards placed", placed(found.summary, rivals)),
+        section("Cards placed", placed(rivals)),
         section("Diagnosis", [Text(about.diagnosis)] if about.diagnosis else []),
         section("Every column", [numbers(found.summary)]),
         section("The terms", terms(found.summary.run)),
@@ -80,7 +80,7 @@ def answer(found: Solvability) -> str:
     else:
         said = f"{words.interval(found.bounds.lost, percent=True)} of the deals can be won by perfect play"
     if best is not None:
-        said += f"; the best rule of thumb, {best.policy}, wins {words.interval(best.won, percent=True)}"
+        said += f"; without knowing the stock, the policy {best.policy} wins {words.interval(best.won, percent=True)}"
     return f"{said}."
 
 
@@ -123,7 +123,7 @@ def verdicts(found: Solvability) -> list[Block]:
     said = f"The share that can be won, by chance and with the unknown deals counted as lost and as won: {both}."
     if not found.counts[UNKNOWN]:
         said = f"No deal is unknown: only chance is left open, {both}."
-    caption = f"{said} It is the line above the bar."
+    caption = f"{said} It is the line below the bar."
     return [
         Picture(
             "verdicts",
@@ -215,8 +215,17 @@ def rules_of_thumb(found: Solvability) -> list[Block]:
         f"{label} {words.interval(share, percent=True)}" for label, share in zip(labels, shares, strict=True)
     )
     caption = "Share of the deals won by policies that do not know the stock, and the share proved to be winnable."
-    rows = [(rival.policy, *_row(rival)) for rival in found.rivals]
-    heads = ("policy", "deals", "won, %", "of the solvable, %", "solvable but lost, % of all", "with the unknown")
+    is_open = any(rival.missed.bounds for rival in found.rivals)
+    rows = [(rival.policy, *_row(rival)[: 5 if is_open else 4]) for rival in found.rivals]
+    heads: tuple[str, ...] = (
+        "policy",
+        "deals",
+        "won, %",
+        "of the solvable, %",
+        "solvable but lost, % of all",
+        "with the unknown",
+    )
+    heads = heads if is_open else heads[:-1]
     return [
         Picture(
             "gap",
@@ -225,7 +234,7 @@ def rules_of_thumb(found: Solvability) -> list[Block]:
             f"Bars. {caption} {told}.",
             frame,
             functools.partial(figures.shares, xlabel="deals, %", legend="unknown" if unknown else None),
-            row_height(labels, legend=unknown > 0),
+            row_height(labels, legend=["unknown"] if unknown else ()),
         ),
         Table(heads, rows),
     ]
@@ -239,14 +248,13 @@ def _row(rival: Rival) -> tuple[str, ...]:
     return (f"{rival.games:,}", *(f"{told.number} {told.tail}".strip() for told in (won, of_solvable, missed)), ends)
 
 
-def placed(solver: Summary, rivals: Mapping[str, Summary]) -> list[Block]:
+def placed(rivals: Mapping[str, Summary]) -> list[Block]:
     """Return how many cards each policy places."""
     import pandas as pd
 
-    summaries = {**rivals, f"{_SOLVER} (the most in any line)": solver}
     known = {
         name: summary.columns["placed"]
-        for name, summary in summaries.items()
+        for name, summary in rivals.items()
         if "placed" in summary.columns and summary.columns["placed"].n and summary.columns["placed"].moments.counts
     }
     if not known:
