@@ -370,56 +370,103 @@ def budget(frame: pd.DataFrame, axes: Axes, *, xlabel: str = "positions looked a
 
 # -- the strategy card ------------------------------------------------------------------------------------------------
 
+_CARD = 14.0  # its width in cells
+
 
 def strategy_card(frame: pd.DataFrame, axes: Axes) -> None:
-    """Draw what to answer in each situation, and the chance of being right, as a card to print.
+    """Draw what to answer in each situation of Bussikuski's questions, and its chance of being right, as a card.
 
     Parameters
     ----------
     frame
-        ``question`` (a heading), ``situation``, ``answer``, ``chance`` (0-1), in the order in which they are to stand.
+        ``question`` (1-4), ``situation``, ``best``, ``chance`` (0-1), ``first``, ``second``: of question 2 the rank of
+        the card, of question 3 the lower and the higher rank, else empty.
     """
-    names = list(dict.fromkeys(frame["answer"]))
-    colour = colours(names)
-    columns = _card_columns(frame, 1 if _is_narrow(axes) else 2)
-    deepest = max(len(column) for column in columns)
-    for place, column in enumerate(columns):
-        left, right = place / len(columns), (place + 1) / len(columns) - 0.03
-        span = right - left
-        for depth, row in enumerate(column):
-            y = depth + 0.5
-            if isinstance(row, str):
-                axes.text(left, y + 0.12, row, weight="bold", fontsize=9, va="center", color=INK)
-                axes.plot([left, right], [y + 0.5] * 2, color=GRID, linewidth=0.8)
-                continue
-            axes.text(left, y, row.situation, va="center", fontsize=8.5, color=INK)
-            axes.text(
-                left + 0.36 * span, y, row.answer, va="center", fontsize=8.5, weight="bold", color=colour[row.answer]
-            )
-            start, full = left + 0.62 * span, 0.24 * span
-            axes.barh([y], [full], left=[start], height=0.45, color=BAND, zorder=1)
-            axes.barh([y], [full * row.chance], left=[start], height=0.45, color=colour[row.answer], zorder=2)
-            axes.text(right, y, f"{100 * row.chance:.1f} %", va="center", ha="right", fontsize=8.5, color=INK)
-    axes.set(xlim=(0, 1), ylim=(deepest, 0))
+    ranks = list(dict.fromkeys(rank for rank in [*frame["first"], *frame["second"]] if rank))
+    small = 5.2 if _is_narrow(axes) else 8
+    y = 0.0
+    for question, group in frame.groupby("question", sort=True):
+        rows = _records(group)
+        answers = list(dict.fromkeys(group["best"]))
+        if question in (2, 3):
+            answers = ["higher", "lower"] if question == 2 else ["inside", "outside"]
+        y = _card_heading(axes, y, int(str(question)), answers, small)
+        if question == 2:
+            for row in rows:
+                x = 1 + ranks.index(row.first)
+                axes.text(x + 0.5, y + 0.45, row.first, ha="center", va="center", fontsize=small + 0.5, weight="bold")
+                _card_cell(axes, x, y + 0.9, row, answers, small)
+            y += 2.1
+        elif question == 3:
+            for place, rank in enumerate(ranks):
+                axes.text(place + 1.5, y + 0.45, rank, ha="center", va="center", fontsize=small + 0.5, weight="bold")
+                axes.text(0.55, y + place + 1.4, rank, ha="center", va="center", fontsize=small + 0.5, weight="bold")
+            for row in rows:
+                _card_cell(axes, 1 + ranks.index(row.second), y + 0.9 + ranks.index(row.first), row, answers, small)
+            y += len(ranks) + 1.1
+        elif question == 4:
+            n_columns = _card_columns(narrow=_is_narrow(axes))
+            n_lines = math.ceil(len(rows) / n_columns)
+            for number, row in enumerate(rows):
+                x, line = divmod(number, n_lines)
+                told = (
+                    f"{row.situation.replace(' ', '')}  →  {_SUITS.get(row.best, row.best)}  {100 * row.chance:.1f} %"
+                )
+                axes.text(0.3 + x * _CARD / n_columns, y + 0.5 + line, told, va="center", fontsize=small + 0.5)
+            y += n_lines + 0.2
+        else:
+            axes.text(0.3, y + 0.5, f"{rows[0].best}  {100 * rows[0].chance:.1f} %", va="center", fontsize=small + 0.5)
+            y += 1.2
+    axes.set(xlim=(0, _CARD), ylim=(y, 0))
     axes.set_axis_off()
 
 
+_SUITS = dict(zip("SHDC", "♠♥♦♣", strict=True))
+_QUESTIONS = {
+    1: "1  Red or black?",
+    2: "2  Higher or lower than your card?",
+    3: "3  Inside or outside your two cards?",
+    4: "4  Which suit? (your three cards → what to say)",
+}
+
+
+def _card_heading(axes: Axes, y: float, question: int, answers: Sequence[str], small: float) -> float:
+    """Write a question, and the key to its two answers; return where its cells begin."""
+    text = "4  A suit you hold, or a new one?" if {"held", "new"} & set(answers) else _QUESTIONS[question]
+    axes.text(0.2, y + 0.6, text, va="center", weight="bold", fontsize=small + 1.5)
+    if question in (2, 3):
+        for place, answer in enumerate(answers):
+            x = _CARD - 5.2 + 2.7 * place
+            _card_box(axes, x, y + 0.3, 0.6, place == 0)
+            axes.text(x + 0.8, y + 0.62, answer, va="center", fontsize=small + 0.5)
+    axes.plot([0.2, _CARD], [y + 1.1] * 2, color=GRID, linewidth=0.8)
+    return y + 1.25
+
+
+def _card_box(axes: Axes, x: float, y: float, size: float, is_first: bool) -> None:
+    look: dict[str, Any] = {"facecolor": PALETTE[0] if is_first else BAND, "edgecolor": PAPER}
+    axes.bar([x], [size], width=size, bottom=y, align="edge", linewidth=0.8, zorder=2, **look)
+
+
+def _card_cell(axes: Axes, x: float, y: float, row: Any, answers: Sequence[str], small: float) -> None:
+    """Draw one situation: the colour is the answer, the number its chance in percent."""
+    is_first = row.best == answers[0]
+    _card_box(axes, x, y, 1, is_first)
+    colour = PAPER if is_first else INK
+    axes.text(
+        x + 0.5, y + 0.5, f"{100 * row.chance:.0f}", ha="center", va="center", fontsize=small, color=colour, zorder=3
+    )
+
+
 def card_height(frame: pd.DataFrame, *, narrow: bool) -> float:
-    """Return the height in inches of a strategy card."""
-    return 0.2 * max(map(len, _card_columns(frame, 1 if narrow else 2))) + 0.1
+    """Return the height in inches of a strategy card whose cells are as high as wide."""
+    n_ranks = len({rank for rank in [*frame["first"], *frame["second"]] if rank})
+    n_lines = math.ceil((frame["question"] == 4).sum() / _card_columns(narrow=narrow))
+    return (4 * 1.25 + 1.2 + 2.1 + n_ranks + 1.1 + n_lines + 0.2) / _CARD * (3.4 if narrow else 6.2)
 
 
-def _card_columns(frame: pd.DataFrame, n: int) -> list[list[Any]]:
-    """Return `n` columns of headings (texts) and rows; a question is never torn apart."""
-    questions = [[str(name), *_records(group)] for name, group in frame.groupby("question", sort=False)]
-    total = sum(map(len, questions))
-    columns: list[list[Any]] = [[] for _ in range(n)]
-    place = 0
-    for question in questions:
-        if columns[place] and place < n - 1 and len(columns[place]) + len(question) / 2 > total / n:
-            place += 1
-        columns[place] += question
-    return [column for column in columns if column]
+def _card_columns(*, narrow: bool) -> int:
+    return 2 if narrow else 4
 
 
 # -- shared -----------------------------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ class About:
         Games worth reading, told.
     folder
         The name of the results folder.
+    card
+        Bussikuski: the best answer in every situation, as `figures.strategy_card` draws it.
     """
 
     title: str | None = None
@@ -48,6 +50,7 @@ class About:
     command: str = ""
     stories: Sequence[Story] = ()
     folder: str = ""
+    card: pd.DataFrame | None = None
 
 
 NOTHING = About()
@@ -63,6 +66,7 @@ def run_page(found: Gathered, about: About = NOTHING) -> Page:
         section("How long games are", lengths(summary)),
         section("Points" if "points" in seat_groups(summary) else "Cards placed", points(summary)),
         section("Diagnosis", [Text(about.diagnosis)] if about.diagnosis else []),
+        section("What to answer", card(about.card) if about.card is not None else []),
         section("Every column", [numbers(summary)]),
         section("How precise this is", precision(found)),
         section("Three games worth reading", list(about.stories)),
@@ -415,6 +419,31 @@ def _settled(summary: Summary, label: str) -> str:
     name, _, seat = label.partition("=")
     note = summary.columns[name].note
     return words.who(note, int(seat)) if seat else words.column(note)
+
+
+def card(frame: pd.DataFrame) -> list[Block]:
+    """Return what to answer in each situation, as a card."""
+    rows = [
+        (f"{question}: {situation or 'no card yet'}", str(best), f"{100 * chance:.1f}")
+        for question, situation, best, chance in zip(
+            frame["question"], frame["situation"], frame["best"], frame["chance"], strict=True
+        )
+    ]
+    told = "; ".join(f"{situation}, {best} {chance} %" for situation, best, chance in rows if situation[0] in "12")
+    caption = (
+        "The answer that most cards fit when nothing but one's own cards is known, and its chance of being right in "
+        "percent, exact under these rules. Question 3: the row is the lower card, the column the higher one."
+    )
+    height = functools.partial(_card_height, frame)
+    alt = f"What to answer, by question and cards: {told}. The table beneath has all {len(rows)} situations."
+    return [
+        Picture("card", "The strategy card", caption, alt, frame, figures.strategy_card, height),
+        Table(("question: your cards", "answer", "right, %"), rows, folded="The same as a table"),
+    ]
+
+
+def _card_height(frame: pd.DataFrame, narrow: bool) -> float:
+    return figures.card_height(frame, narrow=narrow)
 
 
 def terms(run: Run) -> list[Block]:

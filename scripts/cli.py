@@ -12,10 +12,10 @@ import click
 from scripts.ask import ask
 from scripts.compare import compare
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
+from scripts.exact import exact
 from scripts.figure import figure
 from scripts.numbers import Count
 from scripts.options import (
-    SLOTS,
     examples,
     game_argument,
     json_option,
@@ -24,8 +24,10 @@ from scripts.options import (
     read_rules,
     read_spec,
     rebuild_spec,
+    refuse_beside_from,
     rule_options,
     seed_option,
+    spec_from,
     threads_option,
 )
 from scripts.plan import plan
@@ -260,6 +262,7 @@ main.add_command(plan)
 main.add_command(report)
 main.add_command(figure)
 main.add_command(solve)
+main.add_command(exact)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
@@ -339,7 +342,7 @@ def replay(
     is_solved = is_solved or nodes is not None
     if is_solved:
         given |= solver_options(game, nodes, given, from_folder=source is not None)
-    spec = (_spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
+    spec = (spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
     if source and is_solved:
         spec = solver_spec(spec, nodes)
     voice = Voice(quiet)
@@ -372,21 +375,7 @@ def _check_replay(
     if as_deal and (deals is not None or as_json):
         raise WrongCall("--deal is for --game, and prints a line of a deals file")
     if source is not None:
-        ctx = click.get_current_context()
-        for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
-            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
-                raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")
-
-
-def _spec_from(game: Game, source: Path) -> Spec:
-    """Return a results folder's specification."""
-    from sim.store import read_manifest
-
-    spec = rebuild_spec(read_manifest(source).spec)
-    if spec.game is not game:
-        fail(WRONG, f"{source} holds {spec.game.name}, not {game.name}")
-    return spec
+        refuse_beside_from()
 
 
 def _read_deals(spec: Spec, path: str) -> list[Deal]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from scripts.errors import WRONG, WrongCall, fail
 from scripts.numbers import Count
 from sim.game import MAX_EFFORT, MAX_SEED, Game, Spec
 from sim.games import GAMES, get_game
@@ -149,3 +150,28 @@ def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
     game = get_game(plain["game"])
     rules = game.rules.build(options=plain["rules"])
     return Spec.build(game, rules, plain["policies"], plain["seed"], keep_moves=bool(plain.get("keep_moves")))
+
+
+def refuse_beside_from() -> None:
+    """Refuse options that ``--from`` gives.
+
+    Raises
+    ------
+    WrongCall
+        If one of them was typed.
+    """
+    ctx = click.get_current_context()
+    for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
+            raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")
+
+
+def spec_from(game: Game, source: Path) -> Spec:
+    """Return the specification of a results folder, which must be of this game; leave with a message if it is not."""
+    from sim.store import read_manifest
+
+    spec = rebuild_spec(read_manifest(source).spec)
+    if spec.game is not game:
+        fail(WRONG, f"{source} holds {spec.game.name}, not {game.name}")
+    return spec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -153,7 +154,12 @@ def _of_run(rows: Rows, voice: Voice | None) -> Page:
         with voice.about_compiling():
             stories = [_story(spec, pick.what, pick.index, pick.why) for pick in found.picks]
     command = run_command(spec, rows.run.games or rows.n_rows) if spec is not None else ""
-    return run_page(found, about(spec, rows.path, command, diagnosis, stories))
+    known = about(spec, rows.path, command, diagnosis, stories)
+    if spec is not None and spec.game.name == "bussikuski":
+        from sim.games.bussikuski.answers import answers_frame
+
+        known = dataclasses.replace(known, card=answers_frame(spec.rules))
+    return run_page(found, known)
 
 
 def about(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sim.api import Prepared, Results, prepare, run
     from sim.game import Game, Spec
     from sim.games import GAMES, get_game
+    from sim.quantities import Exact, exact
     from sim.replays import Replay, replay, replay_deals
     from sim.rules import RuleError
     from sim.solvability import solve
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "GAMES": "sim.games",
+    "Exact": "sim.quantities",
     "Game": "sim.game",
     "Prepared": "sim.api",
     "RefusedError": "sim.store",
@@ -29,6 +31,7 @@ _HOMES = {
     "StoreError": "sim.store",
     "check": "sim.store",
     "default_folder": "sim.store",
+    "exact": "sim.quantities",
     "get_game": "sim.games",
     "iter_parts": "sim.store",
     "prepare": "sim.api",
@@ -41,6 +44,7 @@ _HOMES = {
 
 __all__ = [
     "GAMES",
+    "Exact",
     "Game",
     "Prepared",
     "RefusedError",
@@ -51,6 +55,7 @@ __all__ = [
     "StoreError",
     "check",
     "default_folder",
+    "exact",
     "get_game",
     "iter_parts",
     "prepare",
