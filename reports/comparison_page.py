@@ -244,7 +244,7 @@ def heat_map(found: Comparison, factorial: Factorial, measure: Measure) -> list[
     mine = {
         difference.variant: difference for difference in found.differences if difference.measure.name == measure.name
     }
-    some = next(iter(mine.values()))
+    some = min(mine.values(), key=lambda difference: (difference.verdict == SAME, difference.difference.half_width))
     means: dict[tuple[str, str], list[float]] = {}
     for name, levels in found.levels.items():
         value = mine[name].other if name in mine else some.base

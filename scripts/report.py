@@ -107,7 +107,7 @@ def _target(folders: Sequence[Path], out: Path | None) -> Path:
         raise WrongCall(f"--out {out}: a report ends in {listed(ENDINGS)}, or is a folder; not in '{out.suffix}'{near}")
     for folder in folders:
         parent = out.parent if out.suffix else out
-        if parent.resolve() == folder.resolve():
+        if folder.resolve() in (parent.resolve(), *parent.resolve().parents):
             raise WrongCall(f"--out {out} lies in {folder}, where readers would take it for rows; choose another place")
     return out
 
@@ -122,12 +122,8 @@ def build_page(folders: Sequence[Path], margins: Sequence[str], by: str | None, 
     """
     for folder in folders:
         if not folder.exists():
-            from scripts.errors import FAILED
-
-            near = nearest(
-                folder.name, [path.name for path in folder.parent.glob("*")] if folder.parent.exists() else []
-            )
-            fail(FAILED, f"there is no folder {folder}{near}")
+            near = nearest(folder.name, [path.name for path in folder.parent.glob("*")])
+            fail(WRONG, f"there is no folder {folder}{near}")
     is_comparison = len(folders) > 1 or (folders[0] / VARIANTS_DOCUMENT).exists()
     for option, given in (("--margin", margins), ("--by", by)):
         if given and not is_comparison:
@@ -135,9 +131,10 @@ def build_page(folders: Sequence[Path], margins: Sequence[str], by: str | None, 
     if is_comparison:
         return _of_comparison(folders, margins, by)
     from analysis.load import open_rows
+    from reports.build import is_of_solver
 
     rows = open_rows(folders[0])
-    if "status" in rows.names and "won" in rows.names:
+    if is_of_solver(rows.names):
         return _of_solver(rows)
     return _of_run(rows, voice)
 
@@ -238,27 +235,21 @@ def _of_solver(rows: Rows) -> Page:
 
 
 def _of_comparison(folders: Sequence[Path], margins: Sequence[str], by: str | None) -> Page:
-    from analysis.comparison import Margins, Plan, compare
-    from analysis.effects import factorial
-    from reports.comparison_page import comparison_page
+    from analysis.comparison import Margins
+    from reports.build import compared, of_comparison
 
-    margin = Margins(**read_margins(margins))
     single = folders[0] if len(folders) == 1 else None
-    if single is not None:
-        sources: Any = Plan.read(single)
-    else:
-        sources = [folder for typed in folders for folder in variant_folders(typed)]
-    found = compare(sources, margin=margin)
+    sources: Any = single or [folder for typed in folders for folder in variant_folders(typed)]
+    found = compared(sources, Margins(**read_margins(margins)))
     names = list(dict.fromkeys(difference.measure.name for difference in found.differences))
     if by is not None and by not in names:
         raise WrongCall(f"--by: there is no measure '{by}'{nearest(by, names)}; there are {listed(names, 'and')}")
-    effects = factorial(found) if len(found.factors) > 1 else None
     spec = _spec_of(found.run.document)
     command = ""
     if spec is not None and single is not None:
         command = compare_command(spec, found.factors, found.levels[found.baseline], found.run.games or found.games)
     known = about(spec, folders[0] if single else folders[0].parent, command)
-    return comparison_page(found, known, factorial=effects, by=by)
+    return of_comparison(found, known, by)
 
 
 def _spec_of(document: Mapping[str, Any]) -> Spec | None:
