@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _NARROW = 5.0  # inches
 _LINE, _ROW, _GAP = 0.145, 0.19, 0.13  # heights in inches: a line of a label, a row, the space between blocks
-_AXIS, _LEGEND = 0.5, 0.19
+_AXIS, _LEGEND = 0.52, 0.19
 _BEHIND = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}  # keeps lines from running through a text
 _WIDE_LABEL, _NARROW_LABEL, _MOST_LINES = 36, 40, 3
 
@@ -95,6 +95,7 @@ def shares(
     axes.hlines(ys, low, high, color=INK, linewidth=1.6, zorder=3)
     if fair is not None:
         axes.axvline(100 * fair, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=4)
+        axes.text(100 * fair, 1, "fair", transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=7.5)
     top = float(np.nanmax([*high, *share, 100 * (fair or 0), 1e-6]))
     axes.set_xlim(0, min(100.0, 1.04 * top) if top < 97 else 100)
     axes.set_xlabel(xlabel)
@@ -602,6 +603,7 @@ def _legend(axes: Axes) -> None:
         handles,
         [_shortened(name, 42 if narrow else 88) for name in names],
         loc="outside upper left",
+        alignment="left",
         ncols=_legend_columns(names, narrow),
         borderaxespad=0.1,
         borderpad=0.2,

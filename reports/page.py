@@ -58,10 +58,10 @@ class Picture:
 
     kind = "picture"
 
-    def draw(self, kind: str = "svg", *, narrow: bool = False, as_text: bool = False) -> bytes:
+    def draw(self, kind: str = "svg", *, narrow: bool = False, as_text: bool = False, title: str = "") -> bytes:
         """Return it as ``svg``, ``png`` or ``pdf``."""
-        width = style.NARROW if narrow else style.WIDE
-        return style.draw(functools.partial(self.paint, self.frame), width, self.height(narrow), kind, as_text=as_text)
+        width, height = style.NARROW if narrow else style.WIDE, self.height(narrow)
+        return style.draw(functools.partial(self.paint, self.frame), width, height, kind, as_text=as_text, title=title)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,7 +252,7 @@ def _write(path: Path, data: bytes) -> Path:
     return path
 
 
-def write_picture(picture: Picture, target: str | os.PathLike[str], *, narrow: bool = False) -> Path:
+def write_picture(picture: Picture, target: str | os.PathLike[str], *, narrow: bool = False, title: str = "") -> Path:
     """Write a single figure as ``….svg``, ``….png`` or ``….pdf``.
 
     Raises
@@ -263,7 +263,7 @@ def write_picture(picture: Picture, target: str | os.PathLike[str], *, narrow: b
     path = Path(target)
     if path.suffix.lower() not in PICTURES:
         raise ReportError(f"a figure is not written as '{path.suffix}'; allowed: {', '.join(PICTURES)}")
-    return _write(path, picture.draw(path.suffix.lower()[1:], narrow=narrow))
+    return _write(path, picture.draw(path.suffix.lower()[1:], narrow=narrow, title=title))
 
 
 def _both_sizes(picture: Picture, number: int) -> Iterator[tuple[str, Any]]:

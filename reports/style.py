@@ -29,6 +29,8 @@ _VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", BAND: "band", PAPER: "pa
 WIDE, NARROW = 6.9, 3.5
 """Widths of a figure in inches: in a page or a PDF, and on a phone."""
 
+_TITLE = 0.26
+
 _FONTS = "'DejaVu Sans', Verdana, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"  # none wider than the first
 
 _SETTINGS: dict[str, Any] = {
@@ -87,7 +89,13 @@ def styled(**settings: Any) -> Iterator[None]:
 
 
 def draw(
-    paint: Callable[[Any], None], width: float, height: float, kind: str = "svg", *, as_text: bool = False
+    paint: Callable[[Any], None],
+    width: float,
+    height: float,
+    kind: str = "svg",
+    *,
+    as_text: bool = False,
+    title: str = "",
 ) -> bytes:
     """Return a picture.
 
@@ -101,13 +109,19 @@ def draw(
         ``svg``, ``png``, ``pdf``.
     as_text
         SVG: keep text as text, for the reader's fonts; else it is drawn, and looks the same anywhere.
+    title
+        Stands above the figure.
     """
     from matplotlib.figure import Figure
 
     with styled(**{"svg.fonttype": "none" if as_text else "path", "pdf.fonttype": 42}):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height + bool(title) * _TITLE), layout="constrained")
         figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03)  # type: ignore[union-attr, call-arg]
         paint(figure.add_subplot())
+        if title and figure.legends:
+            figure.legends[0].set_title(title, prop={"size": 10.5, "weight": "bold"})
+        elif title:
+            figure.suptitle(title, x=0.006, ha="left", size=10.5, weight="bold")
         target = io.BytesIO()
         nothing = {"svg": ("Date", "Creator", "Format", "Type"), "png": ("Software",)}.get(
             kind, ("CreationDate", "Creator")

@@ -34,6 +34,7 @@ PICTURES = (".svg", ".png", ".pdf")
     help="What to write: .svg, .png, .pdf. Default: KIND.svg.",
 )
 @click.option("--narrow", is_flag=True, help="As on a phone: half as wide, labels above the rows.")
+@click.option("--title", default="", metavar="TEXT", help="Stands above the figure.")
 @page_options[0]
 @page_options[1]
 @quiet_options
@@ -42,6 +43,7 @@ def figure(
     folders: tuple[Path, ...],
     out: Path | None,
     narrow: bool,
+    title: str,
     margins: Sequence[str],
     by: str | None,
     quiet: bool,
@@ -61,7 +63,7 @@ def figure(
             click.echo(f"{picture.name:<{width}}  {picture.title}")
         return
     try:
-        written = write_picture(page.picture(kind), target, narrow=narrow)
+        written = write_picture(page.picture(kind), target, narrow=narrow, title=title)
     except ReportError as error:
         raise WrongCall(f"figure: {error}") from None
     Voice(quiet).say(f"Written: {written} ({written.stat().st_size / 1024:,.0f} KiB)")
