@@ -342,8 +342,8 @@ def _about_pairing(found: Comparison) -> str:
     said = (
         f"The same deals hardly help here (the largest cut is {cuts[-1]:.2f}). That is so where variants change which "
         "card goes where (a larger bus or hand, another seat: each seat takes all its cards before the next, so all "
-        "that follows is shifted), or play differently from the first card on. The figures are as sound as ever, only not "
-        "narrower than those of two runs of their own."
+        "that follows is shifted), or play differently from the first card on. The figures are as sound as ever, only "
+        "not narrower than those of two runs of their own."
     )
     return "\n".join(wrapped(said, WIDTH))
 
