@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scripts.engines import check_engine, engine_options, opened_engine
 from scripts.errors import WrongCall
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
+    Folder,
     examples,
     game_argument,
     json_option,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from analysis.comparison import Comparison, Plan
     from analysis.effects import Factorial
     from sim.api import Prepared
+    from sim.cluster import DaskEngine
 
 MOST_GAMES = 10**12
 
@@ -71,7 +74,7 @@ MOST_GAMES = 10**12
 @seed_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="The folder of the variants' results folders, each that of a plain run; without it one under results/. The "
     "same command goes on after an interruption; a larger N adds games.",
@@ -105,6 +108,7 @@ MOST_GAMES = 10**12
 @rule_options
 @policy_options
 @threads_option
+@engine_options
 @json_option
 @quiet_options
 def compare(
@@ -117,6 +121,8 @@ def compare(
     columns: Sequence[str],
     by: str | None,
     threads: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -129,6 +135,7 @@ def compare(
 
     With several --vary every combination is played; main effects, interactions and what matters most are shown.
     """
+    check_engine(engine, scheduler, threads)
     if by and len(varied) < 2:
         raise WrongCall("--by ranks several options: give --vary more than once")
     factors = read_factors(game, varied)
@@ -140,7 +147,12 @@ def compare(
     prepared = _prepare(variants, n_games, parent)
     voice = Voice(quiet)
     plan = _write_plan(factors, variants, chosen, parent)
-    _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
+    if any(run.n_missing for run in prepared):
+        with opened_engine(voice, engine, scheduler, threads) as opened:
+            _play_all(voice, variants, prepared, threads, parent, shown=not no_progress, engine=opened)
+    else:
+        title, n_variants = variants[0].spec.game.title, len(variants)
+        voice.say(f"{parent} is complete: {n_variants} variants of {n_games:,} games of {title}, nothing to play.")
     began = time.monotonic()
     from analysis.comparison import Margins
     from analysis.comparison import compare as compare_folders
@@ -207,13 +219,10 @@ def _play_all(
     parent: Path,
     *,
     shown: bool,
+    engine: DaskEngine | None,
 ) -> None:
     """Play what is missing of every variant."""
     title, games = variants[0].spec.game.title, prepared[0].games
-    n_missing = sum(run.n_missing for run in prepared)
-    if not n_missing:
-        voice.say(f"{parent} is complete: {len(variants)} variants of {games:,} games of {title}, nothing to play.")
-        return
     seed = variants[0].spec.seed
     voice.say(f"Playing {len(variants)} variants of {title} on the same {games:,} deals, seed {seed}, into {parent}")
     seconds, n_played = 0.0, 0
@@ -226,7 +235,7 @@ def _play_all(
         if to_go > LONG:
             left = f"; about {duration(to_go)} to go"
         voice.say(f"{number} of {len(variants)}: {variant.name}{there}{left}")
-        results = play(voice, run, threads, shown=shown)
+        results = play(voice, run, threads, shown=shown, engine=engine)
         seconds, n_played = seconds + results.seconds, n_played + results.n_played
     voice.say(f"Played {n_played:,} games in {seconds:.3g} s, {n_played / max(seconds, 1e-9):,.0f} a second")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from analysis.pairs import Side
     from analysis.sequential import Target, Watch
     from sim.api import Prepared, Results
+    from sim.cluster import DaskEngine
     from sim.game import Spec
 
 
@@ -73,7 +74,13 @@ def until_folder(spec: Spec, target: Target, keep: str) -> Path:
 
 
 def play_until(
-    voice: Voice, prepared: Prepared, watch: Watch, threads: int | None, *, shown: bool
+    voice: Voice,
+    prepared: Prepared,
+    watch: Watch,
+    threads: int | None,
+    *,
+    shown: bool,
+    engine: DaskEngine | None = None,
 ) -> tuple[Results, Stopped]:
     """Play until the target is reached, or all games are played; leave with status 130 if interrupted on the way."""
     from analysis.sequential import looks
@@ -89,7 +96,8 @@ def play_until(
         return watch.is_reached
 
     with Progress(voice, shown=shown) as progress, stopping(progress) as stop, voice.about_compiling():
-        results = prepared.play_in_stages(looks(prepared.games), look, threads=threads, progress=progress, stop=stop)
+        how: dict[str, Any] = {"threads": threads, "progress": progress, "stop": stop, "engine": engine}
+        results = prepared.play_in_stages(looks(prepared.games), look, **how)
     if results.complete and (watch.is_reached or looked == prepared.games):
         return results, Stopped(watch, looked, watch.is_reached)
     complain(

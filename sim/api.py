@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 import os
 import threading
@@ -11,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sim import part as parts_on_disk
-from sim import runner, store
-from sim.game import Game, Spec
+from sim import runner, storage, store
+from sim.game import Game, Player, Spec
 from sim.games import get_game
 from sim.outcome import Column
 from sim.rules import RuleError, Rules, listed, nearest
@@ -20,6 +21,8 @@ from sim.rules import RuleError, Rules, listed, nearest
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+
+    from sim.cluster import DaskEngine
 
 Policies = str | Mapping[str, str | Sequence[str] | None]
 Block = tuple[int, list["np.ndarray[Any, Any]"]]
@@ -141,12 +144,15 @@ class Prepared:
         block: int | None = None,
         progress: runner.Progress | None = None,
         stop: threading.Event | None = None,
+        engine: DaskEngine | None = None,
     ) -> Results:
         """Play what is missing; see `run`."""
+        if engine is not None and self.folder is None:
+            raise RuleError("a cluster plays into a results folder that all its machines share: out = …")
         if not self.n_missing:
             return Results(self.spec, self.games, self.folder, self.n_there, 0, 0.0, keep=self.keep)
         how = {"threads": threads, "block": block, "progress": progress, "stop": stop}
-        return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how)
+        return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how, engine)
 
     def _play_in_memory(self, how: dict[str, Any]) -> Results:
         blocks: list[Block] = []
@@ -155,18 +161,33 @@ class Prepared:
         blocks.sort(key=operator.itemgetter(0))
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
-    def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
+    def _play_into_folder(self, path: Path, how: dict[str, Any], engine: DaskEngine | None) -> Results:
         with self._open(path, self.games) as folder:
-            player = runner.ready(self.spec)
-            folder.start_clock()
-            tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
+            crew = self._crew(folder, engine, f"{self.games} games")
+            tally = crew(folder.missing, n_there=folder.n_there, **how)
         there = folder.n_there
         return Results(self.spec, self.games, path, there, tally.n_played, tally.seconds, keep=self.keep)
+
+    def _crew(self, folder: store.RunFolder, engine: DaskEngine | None, wanted: str) -> Callable[..., runner.Tally]:
+        """Return what plays ranges of games into a folder: threads of this process, or a cluster."""
+        if engine is None:
+            player = runner.ready(self.spec)
+            folder.start_clock()
+            return functools.partial(runner.play, player, sink=folder.write, receive=folder.add)
+
+        def play(ranges: Sequence[runner.Range], *, threads: int | None = None, **how: Any) -> runner.Tally:
+            return engine.play(folder, ranges, new_player=self._new_player(), wanted=wanted, **how)
+
+        return play
+
+    def _new_player(self) -> Callable[[], Player]:
+        """Return what makes the run's player, here or on a worker."""
+        return functools.partial(Player, self.spec)
 
     def _open(self, path: Path, games: int) -> store.RunFolder:
         from sim.jit import kernel_hash
 
-        kernel = kernel_hash(f"{self.spec.game.package}.kernel")
+        kernel = kernel_hash(self.spec.kernel_module)
         return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
 
     def play_in_stages(
@@ -177,6 +198,7 @@ class Prepared:
         threads: int | None = None,
         progress: runner.Progress | None = None,
         stop: threading.Event | None = None,
+        engine: DaskEngine | None = None,
     ) -> Results:
         """Play 0 … n - 1 for one n after another, and look after each whether that is enough.
 
@@ -205,24 +227,14 @@ class Prepared:
                 progress(done, self.games, rate)
 
         with self._open(self.folder, max(1, self.existing)) as folder:
-            player = runner.ready(self.spec)
-            folder.start_clock()
+            crew = self._crew(folder, engine, f"stages up to {self.games} games")
             seen = games = 0
             for games in stages:
                 folder.games = max(folder.games, games)
                 gaps = store.gaps(folder.parts, folder.games)
                 missing = [(first, min(n, games - first)) for first, n in gaps if first < games]
                 n_missing = sum(n for _, n in missing)
-                tally = runner.play(
-                    player,
-                    missing,
-                    folder.write,
-                    receive=folder.add,
-                    threads=threads,
-                    progress=tell,
-                    n_there=games - n_missing,
-                    stop=stop,
-                )
+                tally = crew(missing, threads=threads, progress=tell, n_there=games - n_missing, stop=stop)
                 n_played, seconds = n_played + tally.n_played, seconds + tally.seconds
                 if tally.n_played < n_missing:
                     break
@@ -273,10 +285,11 @@ def prepare(
         if keep != store.ROWS:
             raise RuleError("keep = 'summary' needs a results folder: out = …")
         return Prepared(spec, games, None)
-    manifest = store.look(Path(out), spec, games, keep, groups)
+    folder = storage.place(out)
+    manifest = store.look(folder, spec, games, keep, groups)
     if manifest is None:
-        return Prepared(spec, games, Path(out), keep=keep, joint=groups)
-    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games, keep, groups)
+        return Prepared(spec, games, folder, keep=keep, joint=groups)
+    return Prepared(spec, games, folder, manifest.n_there, manifest.games, keep, groups)
 
 
 def _groups(spec: Spec, joint: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
@@ -303,6 +316,7 @@ def run(
     stop: threading.Event | None = None,
     keep: str = store.ROWS,
     joint: Sequence[Sequence[str]] = (),
+    engine: DaskEngine | None = None,
 ) -> Results:
     """Play the games 0 … games - 1 of a seed.
 
@@ -322,7 +336,7 @@ def run(
         Threads, and games in a block; they never change a row. Default: the processors there are, and blocks of up to
         half a million games.
     out
-        The results folder. Without it rows are kept in memory.
+        The results folder, or an address that fsspec knows (``s3://bucket/run``). Without it rows are kept in memory.
     progress
         Called with the games done, the games wanted and the games per second.
     stop
@@ -332,6 +346,9 @@ def run(
         which `analysis.summarise` and `analysis.ask` work with the same figures; it hardly grows with the games.
     joint
         Groups of columns that are counted together too, so that conditions on several of them can be asked.
+    engine
+        A Dask cluster that plays instead of threads of this process, into a folder or an address (``s3://bucket/run``)
+        that all its machines share.
 
     Raises
     ------
@@ -339,6 +356,8 @@ def run(
         For an unknown game, option, variant or policy, or a wrong value.
     StoreError
         If the folder is not for this run, or cannot be written.
+    EngineError
+        If the cluster does not fit, or is lost.
 
     Examples
     --------
@@ -349,7 +368,7 @@ def run(
     """
     how: dict[str, Any] = {"seed": seed, "rules": rules, "variant": variant, "policies": policies, "out": out}
     prepared = prepare(game, games, keep=keep, joint=joint, **how)
-    return prepared.play(threads=threads, block=block, progress=progress, stop=stop)
+    return prepared.play(threads=threads, block=block, progress=progress, stop=stop, engine=engine)
 
 
 def _whole(name: str, value: Any) -> int:
