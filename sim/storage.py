@@ -120,12 +120,12 @@ def advice(error: OSError) -> str:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Return the names in a folder and the bytes that each has.
+    """Return the names in a folder and the bytes that each has; elsewhere a folder that is not there is an empty one.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such folder; elsewhere an empty one is none.
+        If there is no such folder here.
     NotADirectoryError
         If it is a file.
     OSError
@@ -136,7 +136,10 @@ def sizes(folder: Path) -> dict[str, int]:
             return {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
     there: Any = folder
     with one_kind_of_error(folder):
-        found = there.fs.ls(there.path, detail=True)
+        try:
+            found = there.fs.ls(there.path, detail=True)
+        except FileNotFoundError:
+            return {}
         if [entry["name"].rstrip("/") for entry in found] == [there.path.rstrip("/")] and found[0]["type"] == "file":
             raise NotADirectoryError(errno.ENOTDIR, "it is a file", str(folder))
     names = {entry["name"].rstrip("/").rpartition("/")[2]: int(entry["size"] or 0) for entry in found}
