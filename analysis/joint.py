@@ -113,6 +113,33 @@ class Counted:
             ends = [known if undecided is None else np.where(undecided, end, known) for end in (0, self.unit)]
             self.filled.add(np.concatenate(ends))
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what was added up as JSON has it.
+
+        Raises
+        ------
+        ValueError
+            If a value was missing anywhere: then more has to be known than is kept.
+        """
+        if self._pairs is not None:
+            raise ValueError("counts of columns with empty values are not kept")
+        return {
+            "unit": self.unit,
+            "joint": self.joint.to_json(),
+            "changed": self.changed,
+            "filled": None if self.filled is None else self.filled.to_json(),
+            "least": self.least,
+            "most": self.most,
+        }
+
+    def merge_json(self, plain: Mapping[str, Any]) -> None:
+        """Add what `to_json` returned of other games."""
+        self.joint.merge(Joint.from_json(plain["joint"]))
+        if self.filled is not None:
+            self.filled.merge(Joint.from_json(plain["filled"]))
+        self.changed = [a + b for a, b in zip(self.changed, plain["changed"], strict=True)]
+        self.least, self.most = min(self.least, plain["least"]), max(self.most, plain["most"])
+
     def pair(self, variant: int) -> Joint:
         """Return the sums of the baseline's and a variant's numbers over the games in which both have a value."""
         return self.joint.part(self._baseline, variant) if self._pairs is None else self._pairs[variant]
@@ -194,6 +221,33 @@ class JointCounts:
         self.games += n_games
         for v in range(len(batches)):
             self.differing[v] += int(np.count_nonzero(differs[v]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was counted as JSON has it."""
+        return {
+            "games": self.games,
+            "differing": self.differing,
+            "undecided": self.undecided,
+            "measures": [
+                {"column": column, "value": value, **counted.to_json()}
+                for (column, value), counted in self._counted.items()
+            ],
+            "too_many": sorted(self._too_many),
+        }
+
+    def merge_json(self, plain: Mapping[str, Any]) -> None:
+        """Add what `to_json` returned of other games of the same variants."""
+        self._too_many |= set(plain["too_many"])
+        for entry in plain["measures"]:
+            key = entry["column"], entry["value"]
+            if key not in self._counted:
+                is_filled = entry["filled"] is not None
+                unit = entry["unit"]
+                self._counted[key] = Counted(len(self.sides), self.baseline, self.games, unit, is_filled=is_filled)
+            self._counted[key].merge_json(entry)
+        self.games += plain["games"]
+        self.differing = [a + b for a, b in zip(self.differing, plain["differing"], strict=True)]
+        self.undecided = [a + b for a, b in zip(self.undecided, plain["undecided"], strict=True)]
 
     def _mark(self, differs: Array, numbers: Array, valid: Array | None) -> None:
         """Note in which games a column differs from the baseline's; an empty value is a value of its own."""

@@ -31,6 +31,8 @@ KEEP = "summary"
 _MEND = "delete it and give the run's command again: its games are played anew"
 _HASH = ',"sha256":"'
 
+_WITHOUT_VERDICT = {"turn_cap", "unknown"}  # as analysis.summary has them
+
 Table = dict[tuple[Any, ...], int]
 
 
@@ -95,9 +97,11 @@ class Kept:
 
         found = self.table(columns)
         if found is None:
+            # Those that tell the verdict are counted with every group.
+            asked = [name for name in columns if not _WITHOUT_VERDICT & set(self.run.columns[name].categories)]
             raise LoadError(
-                f"{self.path} kept counts, no rows, and did not count {' and '.join(columns)} together; play it with "
-                f"--joint {','.join(columns)}, or without --keep summary"
+                f"{self.path} kept counts, no rows, and did not count {' and '.join(asked)} together; play it with "
+                f"--joint {','.join(asked)}, or without --keep summary"
             )
         names, cells = found
         order = sorted(cells, key=repr)
@@ -220,7 +224,8 @@ def read_block(
 def into_counts(kept: Kept, counts: Counts) -> None:
     """Fill a summary's counts from what was kept."""
     counts.games = kept.games
-    verdicts = counts.no_verdict
+    notes = kept.run.columns
+    verdicts = {name: value for name, value in counts.no_verdict.items() if value in notes[name].categories}
     for name in counts.categories:
         counts.enter(name, _marginal(kept, name))
     for name in counts.numbers:

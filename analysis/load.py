@@ -48,6 +48,8 @@ class ColumnNote:
         The values of a category column, also those that never occurred.
     share
         True for a fraction of a win.
+    text
+        True for texts that are no categories.
     """
 
     name: str
@@ -56,6 +58,7 @@ class ColumnNote:
     high: float | None = None
     categories: tuple[str, ...] = ()
     share: bool = False
+    text: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -369,7 +372,8 @@ def _note(entry: Mapping[str, Any]) -> ColumnNote:
     share = bool(entry.get("share", False))
     if categories or share:
         low = high = None
-    return ColumnNote(entry["name"], entry.get("description") or "", low, high, categories, share)
+    is_text = entry.get("dtype") == "text"
+    return ColumnNote(entry["name"], entry.get("description") or "", low, high, categories, share, is_text)
 
 
 def _unreadable(part: Path, error: Exception) -> LoadError:

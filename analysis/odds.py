@@ -233,6 +233,7 @@ def _verdict_columns(side: Side) -> dict[str, str]:
         for name in side.schema.names
         for end, value in NO_VERDICT.items()
         if name == end or name.endswith(f"_{end}")
+        if (note := side.run.columns.get(name)) is None or not note.categories or value in note.categories
     }
 
 

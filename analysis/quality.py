@@ -195,12 +195,12 @@ class Quality:
         return told
 
 
-def quality(found: Summary) -> Quality:
+def assess(found: Summary) -> Quality:
     """Return the measures of game quality that a summary allows.
 
     Examples
     --------
-    ``quality(summarise("results/mine")).balance.gap`` is by how much the luckiest seat beats the unluckiest.
+    ``assess(summarise("results/mine")).balance.gap`` is by how much the luckiest seat beats the unluckiest.
     """
     wins = _wins(found)
     decisive = alone = None
@@ -291,7 +291,7 @@ def _length(found: Summary) -> Length | None:
 
 
 def _closeness(found: Summary) -> list[Closeness]:
-    from analysis.quantiles import quantiles
+    from analysis.order_statistics import quantiles
 
     told = []
     for stem, standing in found.seats.standings.items():
@@ -343,4 +343,4 @@ def _luck(found: Summary, wins: _Wins | None) -> list[Luck]:
     return told
 
 
-__all__ = ["Balance", "Closeness", "Length", "Luck", "Quality", "quality"]
+__all__ = ["Balance", "Closeness", "Length", "Luck", "Quality", "assess"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from analysis.intervals import CONFIDENCE, Interval, fraction, mean, rate
 from analysis.load import INDEX, ColumnNote, LoadError, Rows, Run, open_rows, provenance_of, to_numpy
-from analysis.quantiles import QUANTILES, quantiles
+from analysis.order_statistics import QUANTILES, quantiles
 from analysis.seats import SeatCounts
 from analysis.sums import SHARES
 from analysis.tally import Array, Moments, Tally, count_values
@@ -92,7 +92,7 @@ class Number:
         return rate(_counted(self)[value] if value in _counted(self) else 0, self.n, self.mean.confidence)
 
     def quantiles(self, levels: Sequence[float] = QUANTILES) -> dict[float, Interval]:
-        """Return quantiles with distribution-free intervals (see `analysis.quantiles`).
+        """Return quantiles with distribution-free intervals (see `analysis.order_statistics`).
 
         Raises
         ------
@@ -389,6 +389,8 @@ class Counts:
                 continue
             if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
                 self.numbers.append(field.name)
+            elif self._note(field.name).text:
+                self.left_out.append(field.name)
             elif pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
                 self.categories.append(field.name)
             else:

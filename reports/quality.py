@@ -6,8 +6,8 @@ import math
 import re
 
 from analysis.intervals import Interval
-from analysis.quality import NOT_TOLD, Closeness, Quality, quality
-from analysis.quantiles import QUANTILES
+from analysis.order_statistics import QUANTILES
+from analysis.quality import NOT_TOLD, Closeness, Quality, assess
 from analysis.seats import seat_groups
 from analysis.summary import Number, Summary
 from reports.table import WIDTH, Cell, Column, capitalised, cell, number, plain, table, words, wrapped
@@ -17,7 +17,7 @@ def render_quality(summary: Summary, *, width: int = WIDTH) -> str:
     """Return the tables as text, without a line feed at the end; empty if there are no games."""
     if not summary.games:
         return ""
-    blocks = [_quantile_table(summary, width), *_policy_tables(summary, width), _quality_lines(quality(summary), width)]
+    blocks = [_quantile_table(summary, width), *_policy_tables(summary, width), _quality_lines(assess(summary), width)]
     return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks if block)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,14 +55,21 @@ def check_engine(engine: str | None, scheduler: str | None, threads: int | None)
 
 
 @contextlib.contextmanager
-def opened_engine(
+def engines(
     voice: Voice, engine: str | None, scheduler: str | None, threads: int | None
-) -> Iterator[DaskEngine | None]:
-    """Give the cluster that is to play; None for threads of this process."""
-    if engine != DASK and scheduler is None:
-        yield None
-        return
-    from sim.cluster import DaskEngine
+) -> Iterator[Callable[[], DaskEngine | None]]:
+    """Give what returns the cluster that is to play, None for threads of this process.
 
-    with DaskEngine(scheduler, workers=threads, tell=voice.say) as opened:
+    It is connected or started when it is first asked for: not if nothing is to be played.
+    """
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def opened() -> DaskEngine | None:
+            if engine != DASK and scheduler is None:
+                return None
+            from sim.cluster import DaskEngine
+
+            return stack.enter_context(DaskEngine(scheduler, workers=threads, tell=voice.say))
+
         yield opened

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from scripts.errors import WRONG, WrongCall, fail
 from scripts.numbers import Count
 from sim.game import MAX_EFFORT, MAX_SEED, Game, Spec
 from sim.games import GAMES, get_game
@@ -180,13 +181,27 @@ def _read_policies(game: Game, given: Mapping[str, Any]) -> dict[str, str | None
     return policies
 
 
-def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
-    """Return the specification that a results folder names.
+def refuse_beside_from() -> None:
+    """Refuse options that ``--from`` gives.
 
     Raises
     ------
-    RuleError
-        If this version has no such game, rules or policies.
+    WrongCall
+        If one of them was typed.
     """
-    game = get_game(plain["game"])
-    return Spec.build(game, game.rules.build(options=plain["rules"]), plain["policies"], plain["seed"])
+    ctx = click.get_current_context()
+    for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
+            raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")
+
+
+def spec_from(game: Game, source: Path) -> Spec:
+    """Return the specification of a results folder, which must be of this game; leave with a message if it is not."""
+    from sim.provenance import rebuild_spec
+    from sim.store import read_manifest
+
+    spec = rebuild_spec(read_manifest(source).spec)
+    if spec.game is not game:
+        fail(WRONG, f"{source} holds {spec.game.name}, not {game.name}")
+    return spec

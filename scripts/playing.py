@@ -20,10 +20,12 @@ def announce(voice: Voice, prepared: Prepared) -> None:
 
     spec = prepared.spec
     if not prepared.n_missing:
-        voice.say(f"{prepared.folder} is complete: {prepared.games:,} games of {spec.game.title}, nothing to play.")
+        what = "is complete" if prepared.share is None else f"has its share of {prepared.games:,}"
+        voice.say(f"{prepared.folder} {what}: {prepared.n_there:,} games of {spec.game.title}, nothing to play.")
         return
     there = f" ({prepared.n_there:,} are there)" if prepared.n_there else ""
-    voice.say(f"Playing {prepared.games:,} games of {spec.game.title}{there}, seed {spec.seed}, into {prepared.folder}")
+    games = f"{prepared.n_wanted:,}" + ("" if prepared.share is None else f" of {prepared.games:,}")
+    voice.say(f"Playing {games} games of {spec.game.title}{there}, seed {spec.seed}, into {prepared.folder}")
     voice.say(described(spec))
 
 
@@ -55,7 +57,7 @@ def play(
         return results
     n_there = _n_there(prepared) if results is None else results.n_there
     complain(
-        f"interrupted; {n_there:,} of {prepared.games:,} games are kept in {prepared.folder}. "
+        f"interrupted; {n_there:,} of {prepared.n_wanted:,} games are kept in {prepared.folder}. "
         f"To go on, give the same command: {command_line()}"
     )
     click.get_current_context().exit(INTERRUPTED)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -84,26 +85,54 @@ def play_until(
 ) -> tuple[Results, Stopped]:
     """Play until the target is reached, or all games are played; leave with status 130 if interrupted on the way."""
     from analysis.sequential import looks
+    from sim.api import Sitting
 
-    looked = 0
     reader = _counts_reader(prepared, watch) if prepared.keep == "summary" else _rows_reader(watch)
-
-    def look(seen: int, games: int, paths: list[Path]) -> bool:
-        nonlocal looked
-        if not reader(seen, games, paths):
-            return False
-        looked = games
-        return watch.is_reached
-
-    with Progress(voice, shown=shown) as progress, stopping(progress) as stop, voice.about_compiling():
-        how: dict[str, Any] = {"threads": threads, "progress": progress, "stop": stop, "engine": engine}
-        results = prepared.play_in_stages(looks(prepared.games), look, **how)
-    if results.complete and (watch.is_reached or looked == prepared.games):
+    seen = looked = 0
+    with (
+        Progress(voice, shown=shown, foretells=False) as progress,
+        stopping(progress) as stop,
+        Sitting(prepared, engine) as sitting,
+    ):
+        pace = Pace(progress, prepared.games)
+        for games in looks(prepared.games):
+            with voice.about_compiling():
+                if not sitting.play_to(games, threads=threads, progress=pace, stop=stop):
+                    break
+            pace.add(sitting.n_played)
+            if reader(seen, games, sitting.parts(seen, games)):
+                looked = games
+                if watch.is_reached:
+                    break
+            seen = games
+        results = sitting.results()
+    if watch.is_reached or looked == prepared.games:
         return results, Stopped(watch, looked, watch.is_reached)
-    complain(
-        f"interrupted; {results.n_there:,} games are kept in {prepared.folder}. "
-        f"To go on, give the same command: {command_line()}"
-    )
+    interrupted(results.n_there, prepared.folder)
+
+
+class Pace:
+    """Tells a display how far a run in stages is, of the most games that there may be."""
+
+    def __init__(self, progress: Progress, most: int) -> None:
+        self.progress = progress
+        self.most = most
+        self.n_played = 0
+        self.began = time.monotonic()
+
+    def add(self, n_played: int) -> None:
+        """Take note of the games played in all the stages so far."""
+        self.n_played = n_played
+
+    def __call__(self, done: int, wanted: int, rate: float) -> None:
+        """Take note of how far a stage is."""
+        elapsed = time.monotonic() - self.began
+        self.progress(done, self.most, self.n_played / elapsed if self.n_played and elapsed else rate)
+
+
+def interrupted(n_there: int, folder: Path | None) -> NoReturn:
+    """Say what is kept, and leave with status 130."""
+    complain(f"interrupted; {n_there:,} games are kept in {folder}. To go on, give the same command: {command_line()}")
     click.get_current_context().exit(INTERRUPTED)
 
 

@@ -310,7 +310,7 @@ class DaskEngine:
         if not n_games:
             return runner.Tally(0, 0.0)
         job = Job(
-            path=_absolute(folder.path),
+            path=storage.absolute(folder.path),
             spec=folder.spec,
             new_player=new_player,
             kernel_module=folder.spec.kernel_module,
@@ -520,10 +520,6 @@ def block_size(n_games: int, n_threads: int, rate: float) -> int:
     most = min(rate * seconds, n_games / (_BLOCKS_A_THREAD * n_threads))
     wanted = min(max(most, rate * SHORTEST_BLOCK, 1), runner.LARGEST_BLOCK)
     return int(2 ** math.floor(math.log2(wanted)))
-
-
-def _absolute(path: Path) -> Path:
-    return path if storage.is_remote(path) else path.absolute()
 
 
 def _count(n: int, word: str) -> str:

@@ -28,7 +28,7 @@ _HASH = ',"sha256":"'
 
 @dataclasses.dataclass(frozen=True)
 class Kept(Part):
-    """A finished block of counts; `footer` is the SHA-256 of the whole file."""
+    """A finished block of counts; it has no footer, and `footer` is the SHA-256 of the whole file, too."""
 
     @property
     def name(self) -> str:
@@ -58,7 +58,8 @@ def encode(
     plain = {**document, "range": {"first": first, "games": n_games}, **counter.count(arrays)}
     body = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))[:-1]
     data = f'{body}{_HASH}{hashlib.sha256(body.encode()).hexdigest()}"}}'.encode()
-    return Kept(first, n_games, len(data), hashlib.sha256(data).hexdigest()), data
+    digest = hashlib.sha256(data).hexdigest()
+    return Kept(first, n_games, len(data), digest, digest), data
 
 
 def inspect(path: Path) -> tuple[Kept, dict[str, Any]]:
@@ -81,7 +82,8 @@ def inspect(path: Path) -> tuple[Kept, dict[str, Any]]:
     document: dict[str, Any] = json.loads(data)
     if (document["range"]["first"], document["range"]["games"]) != named:
         raise PartError("its name and its provenance do not agree")
-    return Kept(*named, len(data), hashlib.sha256(data).hexdigest()), document
+    digest = hashlib.sha256(data).hexdigest()
+    return Kept(*named, len(data), digest, digest), document
 
 
 __all__ = ["Kept", "encode", "inspect", "range_of"]

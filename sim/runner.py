@@ -102,6 +102,8 @@ class Rows:
         """
         arrays = [array[:n_games] for array in self._arrays]
         for column, array in zip(self.columns, arrays, strict=True):
+            if column.text:
+                continue
             low, high = bounds(column)
             least, most = int(array.min()), int(array.max())
             if least < low or most > high:
@@ -114,7 +116,7 @@ def bounds(column: Column) -> tuple[int, int]:
     """Return the smallest and the largest number a kernel may write in `column`."""
     if column.share:
         return 0, MOST_WINNERS
-    return (0, len(column.categories) - 1) if column.categories else (column.low, column.high)
+    return (0, len(column.categories) - 1) if column.categories else (column.low - column.optional, column.high)
 
 
 Sink = Callable[[int, list["np.ndarray[Any, Any]"]], Any]
@@ -154,7 +156,8 @@ class _Worker:
             if self.stopped():
                 return None
             began = time.monotonic()
-            chunk_rows = self.player.play(block.first + block.n_played, min(chunk, block.n_games - block.n_played))
+            wanted = min(chunk, block.n_games - block.n_played)
+            chunk_rows = self.player.play_some(block.first + block.n_played, wanted)
             rows.take(block.n_played, chunk_rows)
             block.n_played += len(chunk_rows[0])
             now = time.monotonic()
@@ -169,13 +172,13 @@ class _Worker:
 
 
 def ready(spec: Spec) -> Player:
-    """Return a player whose kernel is compiled, by playing one game."""
+    """Return a player whose kernel is compiled, by playing one game with the least effort."""
     return warm(Player(spec))
 
 
 def warm(player: Player) -> Player:
     """Compile a player's kernel."""
-    player.play(0, 1)
+    Player(player.spec.brief()).play(0, 1)
     return player
 
 

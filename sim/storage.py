@@ -13,11 +13,10 @@ import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 EXTRA = "pip install 'fairdeal[cluster]'"
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_TAIL = 2**16  # bytes; most footers are shorter
 # Systems without hard links (or where they are forbidden) say so in one of these ways.
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EACCES}
 
@@ -61,6 +60,11 @@ def place(address: str | os.PathLike[str]) -> Path:
 def is_remote(path: object) -> bool:
     """Tell whether a path is one elsewhere, not of this machine's file system."""
     return not isinstance(path, str | os.PathLike) and hasattr(path, "fs")
+
+
+def absolute(path: Path) -> Path:
+    """Return a path as other processes and machines find it, too."""
+    return path if is_remote(path) else path.absolute()
 
 
 @contextlib.contextmanager
@@ -156,25 +160,6 @@ def read(path: Path) -> bytes:
     """
     with one_kind_of_error(path):
         return path.read_bytes()
-
-
-def read_end(path: Path) -> tuple[int, bytes]:
-    """Return a file's size and its last bytes: 64 KiB or, of a Parquet file, those from its footer on.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    """
-    with one_kind_of_error(path), cast(BinaryIO, path.open("rb")) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _TAIL))
-        tail = file.read()
-        footer = int.from_bytes(tail[-8:-4], "little") + 8
-        if tail[-4:] == b"PAR1" and len(tail) < footer <= size:
-            file.seek(size - footer)
-            tail = file.read()
-        return size, tail
 
 
 def source(path: Path) -> Any:
@@ -285,13 +270,13 @@ __all__ = [
     "EXTRA",
     "RefusedError",
     "StoreError",
+    "absolute",
     "advice",
     "is_remote",
     "make",
     "one_kind_of_error",
     "place",
     "read",
-    "read_end",
     "reason",
     "remove",
     "replace_file",

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import errno
 import fcntl
+import itertools
 import json
 import os
 import time
@@ -18,7 +19,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from sim import kept, storage
 from sim import part as parts_on_disk
@@ -82,10 +83,12 @@ class Manifest:
         return self.n_there == self.games
 
 
-def default_folder(spec: Spec, games: int, keep: str = ROWS) -> Path:
+def default_folder(spec: Spec, games: int, keep: str = ROWS, share: tuple[int, int] | None = None) -> Path:
     """Return the folder of a run that is given none: the same one for the same run."""
     name = f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
-    return Path("results") / (name if keep == ROWS else f"{name}-{keep}")
+    kept_as = "" if keep == ROWS else f"-{keep}"
+    part_of = "" if share is None else f"-share{share[0]}of{share[1]}"
+    return Path("results") / f"{name}{kept_as}{part_of}"
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
@@ -135,7 +138,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
 
 def _read_part(entry: Mapping[str, Any], keep: str) -> Part:
     kind = kept.Kept if keep == SUMMARY else Part
-    part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), str(entry["footer"]))
+    part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
     if part.name != entry["name"]:
         raise ValueError(f"part {entry['name']} is listed with another range")
     return part
@@ -179,14 +182,19 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
             verify(path, part, manifest.spec)
         except (PartError, OSError) as error:
             problems.append(f"{part.name}: {reason(error)}")
-    listed = {part.name for part in manifest.parts}
-    unlisted = sorted(_parts_there(home) - listed)
-    problems += [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
-    overlaps = [b.name for a, b in zip(manifest.parts, manifest.parts[1:], strict=False) if b.first < a.end]
-    problems += [f"{name}: its games are in another part too" for name in overlaps]
+    problems += misfits(home, manifest)
     if not manifest.complete:
         problems.append(f"{manifest.n_there:,} of {manifest.games:,} games are done")
     return problems
+
+
+def misfits(folder: Path, manifest: Manifest) -> list[str]:
+    """Return what is wrong with the folder's files taken together: parts that are not listed, games in two parts."""
+    listed = {part.name for part in manifest.parts}
+    unlisted = sorted(_parts_in(storage.sizes(folder)) - listed)
+    problems = [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
+    overlaps = [b.name for a, b in itertools.pairwise(manifest.parts) if b.first < a.end]
+    return problems + [f"{name}: its games are in another part too" for name in overlaps]
 
 
 def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
@@ -204,6 +212,8 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
     found, document = inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
+    if (found.size, found.footer) == (part.size, part.footer) and found.sha256 != part.sha256:
+        raise PartError("it is damaged: its bytes are not those that were written")
     if found != part:
         raise PartError(f"it is not the file that {MANIFEST} lists")
     if isinstance(part, kept.Kept):
@@ -215,17 +225,19 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
     return table
 
 
-def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
+def differences(theirs: Any, ours: Mapping[str, Any], places: tuple[str, str] = ("there", "here")) -> str:
     """Return how two specifications differ: ``seed 1 there, 2 here; players 4 there, 6 here``."""
+    there, here = places
     if not isinstance(theirs, Mapping):
         return "it does not say of which"
     if theirs.get("game") != ours["game"]:
-        return f"game {theirs.get('game')} there, {ours['game']} here"
-    pairs = [(key.replace("_", " "), theirs.get(key), ours[key]) for key in ("rules_version", "random_scheme", "seed")]
+        return f"game {theirs.get('game')} {there}, {ours['game']} {here}"
+    keys = ("rules_version", "random_scheme", "seed", "keep_moves")
+    pairs = [(key.replace("_", " "), _short(theirs.get(key)), _short(ours.get(key))) for key in keys]
     for group in ("rules", "policies"):
         old, new = theirs.get(group) or {}, ours[group]
         pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]
-    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new] or [
+    named = [f"{name} {old} {there}, {new} {here}" for name, old, new in pairs if old != new] or [
         "in what it says of itself"
     ]
     return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
@@ -241,12 +253,19 @@ def _short(value: Any) -> str:
     return "not set" if value is None else str(value) or "none"
 
 
+def as_json(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document as it is read back: tuples are lists, keys are texts."""
+    document: dict[str, Any] = json.loads(json.dumps(plain))
+    return document
+
+
 def look(
     folder: Path, spec: Spec, games: int, keep: str = ROWS, joint: Sequence[Sequence[str]] = ()
 ) -> Manifest | None:
     """Return the manifest of the run that `folder` holds already, or None if it is to be a new one; nothing is changed.
 
-    Parts that are missing or of another size are left out of the manifest's.
+    Parts that are missing or of another size are left out of the manifest's; if none is, so are those in which a single
+    byte is not as it was written (otherwise `RunFolder` finds them).
 
     Raises
     ------
@@ -271,7 +290,7 @@ def look(
             )
         return None
     manifest = read_manifest(folder)
-    ours = json.loads(json.dumps(spec.plain()))
+    ours = as_json(spec.plain())
     if manifest.spec != ours:
         raise RefusedError(f"{folder} holds another run: {differences(manifest.spec, ours)}; give another folder")
     if manifest.keep != keep:
@@ -286,14 +305,29 @@ def look(
             f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
         )
     there = tuple(part for part in manifest.parts if names.get(part.name) == part.size)
+    try:
+        if not gaps(there, games) and not storage.is_remote(folder):
+            there = tuple(part for part in there if parts_on_disk.is_whole(folder / part.name, part))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     return dataclasses.replace(manifest, parts=there)
 
 
-def _parts_there(folder: Path) -> set[str]:
-    return {name for name in storage.sizes(folder) if parts_on_disk.range_of(name) or kept.range_of(name)}
+def _parts_in(names: Iterable[str]) -> set[str]:
+    return {name for name in names if parts_on_disk.range_of(name) or kept.range_of(name)}
 
 
-def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
+class _Span(Protocol):
+    """A range of games."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+def gaps(parts: Iterable[_Span], games: int) -> list[tuple[int, int]]:
     """Return the ranges (first, games) of 0 … games - 1 that no part holds."""
     missing, at = [], 0
     for part in sorted(parts, key=lambda part: part.first):
@@ -301,6 +335,13 @@ def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
             missing.append((at, part.first - at))
         at = max(at, part.end)
     return [*missing, (at, games - at)] if at < games else missing
+
+
+def within(ranges: Iterable[tuple[int, int]], span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return what of some ranges (first, games) lies within `span`."""
+    low, high = span[0], span[0] + span[1]
+    cut = [(max(first, low), min(first + n, high)) for first, n in ranges]
+    return [(first, end - first) for first, end in cut if first < end]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -423,6 +464,12 @@ class RunFolder:
         """Count the time from now on as time spent playing."""
         self._began = time.monotonic()
 
+    def stop_clock(self) -> None:
+        """Count no more time until `start_clock` is called again."""
+        if self._began is not None:
+            self.seconds += time.monotonic() - self._began
+            self._began = None
+
     @property
     def write(self) -> Callable[[int, list[np.ndarray[Any, Any]]], Part]:
         """Return what writes blocks, in any thread; see `sim.writer.Writer.write`."""
@@ -451,6 +498,18 @@ class RunFolder:
         self.grid = self._old_grid = old
         self.commit()
         return old
+
+    def take(self, path: Path, part: Part) -> None:
+        """Copy another folder's part of the same run, and count it.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be read or written.
+        """
+        with telling(self.path):
+            storage.replace_file(self.path / part.name, storage.read(path))
+        self.add(part)
 
     def add(self, part: Part) -> None:
         """Count a part that was written; now and then the manifest is brought up to date."""
@@ -526,14 +585,19 @@ class RunFolder:
         self.seconds = manifest.seconds if manifest else 0.0
         listed = {part.name: part for part in manifest.parts} if manifest else {}
         # Listed parts come first: what overlaps them is then the one to go. Nothing goes before all were looked at.
-        names = sorted(_parts_there(self.path), key=lambda name: (name not in listed, name))
-        broken = [name for name in storage.sizes(self.path) if parts_on_disk.is_stray(name)]
+        sizes = storage.sizes(self.path)
+        names = sorted(_parts_in(sizes), key=lambda name: (name not in listed, name))
+        broken = [name for name in sizes if parts_on_disk.is_stray(name)]
+        is_remote = storage.is_remote(self.path)
 
         def judge(name: str) -> Part | None:
-            return self._judge(self.path / name, listed.get(name))
+            part = listed.get(name)
+            if is_remote and part is not None and part.size == sizes[name]:
+                return part  # an object is whole by nature; its store has checksums of its own
+            return self._judge(self.path / name, part)
 
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            judged = list(pool.map(judge, names) if storage.is_remote(self.path) else map(judge, names))
+            judged = list(pool.map(judge, names) if is_remote else map(judge, names))
         for name, part in zip(names, judged, strict=True):
             if part is None or part.end > self.games or any(part.overlaps(other) for other in self.parts):
                 broken.append(name)
@@ -586,4 +650,5 @@ __all__ = [
     "iter_parts",
     "look",
     "read_manifest",
+    "reason",
 ]

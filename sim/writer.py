@@ -87,7 +87,7 @@ class Writer:
             If it cannot be read.
         """
         kind = Part if self._counter is None else kept.Kept
-        path = self.path / kind(first, n_games, 0, "").name
+        path = self.path / kind(first, n_games, 0, "", "").name
         with telling(self.path):
             try:
                 part, document = inspect(path)

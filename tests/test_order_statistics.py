@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.quantiles import QUANTILES, quantiles, ranks
+from analysis.order_statistics import QUANTILES, quantiles, ranks
 
 
 def counted(values):
@@ -53,7 +53,7 @@ def test_short_way_finds_what_the_long_way_finds(monkeypatch, level, n):
         counts = dict(zip(values.tolist(), np.diff([*values.tolist(), n]).tolist(), strict=True))
         short = quantiles(counts, [level])[level]
         with monkeypatch.context() as patch:
-            patch.setattr("analysis.quantiles._LARGE", math.inf)
+            patch.setattr("analysis.order_statistics._LARGE", math.inf)
             assert quantiles(counts, [level])[level] == short
 
 
