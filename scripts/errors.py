@@ -79,6 +79,7 @@ def _help(ctx: click.Context | None) -> str:
 
 def status_of(error: Exception) -> int | None:
     """Return the exit status of an error of the library; None if it is none of its own."""
+    from sim.cluster import EngineError
     from sim.deals import DealError
     from sim.part import PartError
     from sim.replays import ReplayError
@@ -87,7 +88,7 @@ def status_of(error: Exception) -> int | None:
 
     if isinstance(error, RuleError | DealError | RefusedError):
         return WRONG
-    if isinstance(error, StoreError | PartError | ReplayError):
+    if isinstance(error, StoreError | PartError | ReplayError | EngineError):
         return FAILED
     # These load numpy: they are not asked for unless they are there.
     conditions = sys.modules.get("analysis.conditions")
