@@ -12,11 +12,14 @@ import click
 from scripts.ask import ask
 from scripts.compare import compare
 from scripts.doctor import doctor
+from scripts.engines import check_engine, engine_options, engines
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
 from scripts.exact import exact
+from scripts.figure import figure
 from scripts.folders import merge, verify
 from scripts.numbers import Count, Share
 from scripts.options import (
+    Folder,
     examples,
     game_argument,
     json_option,
@@ -36,6 +39,7 @@ from scripts.plan import plan
 from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
 from scripts.race import race
+from scripts.report import report
 from scripts.solve import nodes_option, print_solvability, solve, solver_options, solver_spec
 from scripts.study import study
 from sim.game import Deal, Game, Spec
@@ -150,10 +154,11 @@ def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
 @seed_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
-    help="The results folder; without it one under results/, named by what is played, N included. What lies there of "
-    "the same run is kept: the same command goes on after an interruption, and with --out a larger N adds games.",
+    help="The results folder, or an address such as s3://bucket/run; without it one under results/, named by what is "
+    "played, N included. What lies there of the same run is kept: the same command goes on after an interruption, and "
+    "with --out a larger N adds games.",
 )
 @keep_options
 @until_option
@@ -166,6 +171,7 @@ def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
 @rule_options
 @policy_options
 @threads_option
+@engine_options
 @json_option
 @quiet_options
 def run(
@@ -177,6 +183,8 @@ def run(
     until: str | None,
     share: tuple[int, int] | None,
     threads: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -189,6 +197,7 @@ def run(
     from sim.api import prepare
     from sim.store import SUMMARY, default_folder
 
+    check_engine(engine, scheduler, threads)
     voice = Voice(quiet)
     spec = read_spec(game, given)
     groups = [[name.strip() for name in group.split(",")] for group in joint]
@@ -216,11 +225,13 @@ def run(
     results, stopped = None, None
     if watch is not None:
         announce_until(voice, prepared, watch.target.what, watch.target.half_width)
-        results, stopped = play_until(voice, prepared, watch, threads, shown=not no_progress)
+        with engines(voice, engine, scheduler, threads) as opened:
+            results, stopped = play_until(voice, prepared, watch, threads, shown=not no_progress, engine=opened())
     else:
         announce(voice, prepared)
         if prepared.n_missing:
-            results = play(voice, prepared, threads, shown=not no_progress)
+            with engines(voice, engine, scheduler, threads) as opened:
+                results = play(voice, prepared, threads, shown=not no_progress, engine=opened())
     assert prepared.folder is not None
     _print_summary(prepared.folder, as_json, results, stopped)
     if results is not None:
@@ -236,7 +247,7 @@ def run(
         "fairdeal summary results/mine",
     ),
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=Folder(), metavar="DIR")
 @json_option
 @quiet_options
 def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None:
@@ -309,6 +320,8 @@ main.add_command(ask)
 main.add_command(plan)
 main.add_command(solve)
 main.add_command(race)
+main.add_command(report)
+main.add_command(figure)
 main.add_command(exact)
 
 
@@ -333,7 +346,7 @@ main.add_command(exact)
 @click.option(
     "--from",
     "source",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="Take rules, policies and seed from a results folder.",
 )

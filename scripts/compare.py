@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from scripts.deciding import Decided, decided_text, play_until_decided, read_deciding
+from scripts.engines import DASK, check_engine, engine_options, engines
 from scripts.errors import WrongCall
 from scripts.keeping import Keeper
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
+    Folder,
     examples,
     game_argument,
     json_option,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from analysis.comparison import Comparison, Plan
     from analysis.effects import Factorial
     from sim.api import Prepared
+    from sim.cluster import DaskEngine
 
 MOST_GAMES = 10**12
 HARDLY = 1.25
@@ -76,7 +79,7 @@ HARDLY = 1.25
 @seed_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="The folder of the variants' results folders, each that of a plain run; without it one under results/. The "
     "same command goes on after an interruption; a larger N adds games.",
@@ -123,6 +126,7 @@ HARDLY = 1.25
 @rule_options
 @policy_options
 @threads_option
+@engine_options
 @json_option
 @quiet_options
 def compare(
@@ -137,6 +141,8 @@ def compare(
     until: str | None,
     keep: str,
     threads: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -149,6 +155,7 @@ def compare(
 
     With several --vary every combination is played; main effects, interactions and what matters most are shown.
     """
+    check_engine(engine, scheduler, threads)
     if by and len(varied) < 2:
         raise WrongCall("--by ranks several options: give --vary more than once")
     factors = read_factors(game, varied)
@@ -157,6 +164,8 @@ def compare(
     margin = read_margins(margins)
     parent = default_parent(variants, n_games) if out is None else out
     if keep != "rows":
+        if engine == DASK or scheduler is not None:
+            raise WrongCall("compare --keep summary plays on threads of this machine alone: --engine dask keeps rows")
         if until is not None:
             raise WrongCall("--until needs the rows: --keep summary cannot be given too")
         parent = parent.with_name(f"{parent.name}-{keep}") if out is None else parent
@@ -176,20 +185,23 @@ def compare(
     decided = None
     if keep != "rows":
         keeper.play(voice, threads, shown=not no_progress)
-    elif deciding is None:
-        _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
     else:
-        decided = play_until_decided(
-            voice,
-            variants,
-            prepared,
-            deciding,
-            variants.index(chosen),
-            columns,
-            threads,
-            parent,
-            shown=not no_progress,
-        )
+        with engines(voice, engine, scheduler, threads) as opened:
+            if deciding is None:
+                _play_all(voice, variants, prepared, threads, parent, shown=not no_progress, opened=opened)
+            else:
+                decided = play_until_decided(
+                    voice,
+                    variants,
+                    prepared,
+                    deciding,
+                    variants.index(chosen),
+                    columns,
+                    threads,
+                    parent,
+                    shown=not no_progress,
+                    engine=opened(),
+                )
     began = time.monotonic()
     from analysis.comparison import Margins
     from analysis.comparison import compare as compare_folders
@@ -272,6 +284,7 @@ def _play_all(
     parent: Path,
     *,
     shown: bool,
+    opened: Callable[[], DaskEngine | None],
 ) -> None:
     """Play what is missing of every variant."""
     title, games = variants[0].spec.game.title, prepared[0].games
@@ -291,7 +304,7 @@ def _play_all(
         if to_go > LONG:
             left = f"; about {duration(to_go)} to go"
         voice.say(f"{number} of {len(variants)}: {variant.name}{there}{left}")
-        results = play(voice, run, threads, shown=shown)
+        results = play(voice, run, threads, shown=shown, engine=opened())
         seconds, n_played = seconds + results.seconds, n_played + results.n_played
     voice.say(f"Played {n_played:,} games in {seconds:.3g} s, {n_played / max(seconds, 1e-9):,.0f} a second")
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from analysis.deciding import Deciding, Decision
     from analysis.joint import JointCounts
     from sim.api import Prepared, Sitting
+    from sim.cluster import DaskEngine
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +76,7 @@ def play_until_decided(
     parent: Path,
     *,
     shown: bool,
+    engine: DaskEngine | None = None,
 ) -> Decided:
     """Play until all is decided, or all games are played; leave with status 130 if interrupted on the way."""
     from analysis.joint import JointCounts
@@ -93,7 +95,7 @@ def play_until_decided(
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(Progress(voice, shown=shown, foretells=False))
         stop = stack.enter_context(stopping(progress))
-        sittings = [stack.enter_context(Sitting(run)) for run in prepared]
+        sittings = [stack.enter_context(Sitting(run, engine)) for run in prepared]
         pace = Pace(progress, most)
         for games in looks(most):
             with voice.about_compiling():

@@ -42,6 +42,24 @@ class GameName(click.ParamType[Game]):
         return [CompletionItem(name) for name in GAMES if name.startswith(incomplete)]
 
 
+class Folder(click.ParamType[Path]):
+    """A folder, here or at an address such as ``s3://bucket/run``."""
+
+    name = "DIR"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return its path; `RefusedError` says what is wrong with an address."""
+        if isinstance(value, str) and not value.strip():
+            self.fail("it is empty", param, ctx)
+        from sim.storage import place
+
+        return place(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Have the shell offer folders."""
+        return [CompletionItem(incomplete, type="dir")]
+
+
 def _all(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
     def decorate(command: _F) -> _F:
         for option in reversed(options):

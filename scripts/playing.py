@@ -11,6 +11,7 @@ from scripts.progress import Progress, Voice, stopping
 
 if TYPE_CHECKING:
     from sim.api import Prepared, Results
+    from sim.cluster import DaskEngine
 
 
 def announce(voice: Voice, prepared: Prepared) -> None:
@@ -41,13 +42,15 @@ def announce_until(voice: Voice, prepared: Prepared, what: str, half_width: floa
     voice.say(described(spec))
 
 
-def play(voice: Voice, prepared: Prepared, threads: int | None, *, shown: bool) -> Results:
+def play(
+    voice: Voice, prepared: Prepared, threads: int | None, *, shown: bool, engine: DaskEngine | None = None
+) -> Results:
     """Play what is missing; leave with status 130 if interrupted on the way."""
     results = None
     with Progress(voice, shown=shown) as progress, stopping(progress) as stop:
         try:
             with voice.about_compiling():
-                results = prepared.play(threads=threads, progress=progress, stop=stop)
+                results = prepared.play(threads=threads, progress=progress, stop=stop, engine=engine)
         except KeyboardInterrupt:
             pass
     if results is not None and results.complete:

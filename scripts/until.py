@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from analysis.pairs import Side
     from analysis.sequential import Target, Watch
     from sim.api import Prepared, Results
+    from sim.cluster import DaskEngine
     from sim.game import Spec
 
 
@@ -74,7 +75,13 @@ def until_folder(spec: Spec, target: Target, keep: str) -> Path:
 
 
 def play_until(
-    voice: Voice, prepared: Prepared, watch: Watch, threads: int | None, *, shown: bool
+    voice: Voice,
+    prepared: Prepared,
+    watch: Watch,
+    threads: int | None,
+    *,
+    shown: bool,
+    engine: DaskEngine | None = None,
 ) -> tuple[Results, Stopped]:
     """Play until the target is reached, or all games are played; leave with status 130 if interrupted on the way."""
     from analysis.sequential import looks
@@ -85,7 +92,7 @@ def play_until(
     with (
         Progress(voice, shown=shown, foretells=False) as progress,
         stopping(progress) as stop,
-        Sitting(prepared) as sitting,
+        Sitting(prepared, engine) as sitting,
     ):
         pace = Pace(progress, prepared.games)
         for games in looks(prepared.games):

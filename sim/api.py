@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from sim import part as parts_on_disk
-from sim import runner, store
+from sim import runner, storage, store
 from sim.game import Game, Player, Spec
 from sim.games import get_game
 from sim.outcome import Column
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from sim.game import Player
+    from sim.cluster import DaskEngine
 
 Policies = str | Mapping[str, str | Sequence[str] | None]
 Block = tuple[int, list["np.ndarray[Any, Any]"]]
@@ -168,12 +169,15 @@ class Prepared:
         block: int | None = None,
         progress: runner.Progress | None = None,
         stop: threading.Event | None = None,
+        engine: DaskEngine | None = None,
     ) -> Results:
         """Play what is missing; see `run`."""
+        if engine is not None and self.folder is None:
+            raise RuleError("a cluster plays into a results folder that all its machines share: out = …")
         if not self.n_missing:
             return Results(self.spec, self.n_wanted, self.folder, self.n_there, 0, 0.0, keep=self.keep)
         how = {"threads": threads, "block": block, "progress": progress, "stop": stop}
-        return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how)
+        return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how, engine)
 
     def _play_in_memory(self, how: dict[str, Any]) -> Results:
         blocks: list[Block] = []
@@ -181,12 +185,12 @@ class Prepared:
         blocks.sort(key=operator.itemgetter(0))
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
-    def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
+    def _play_into_folder(self, path: Path, how: dict[str, Any], engine: DaskEngine | None) -> Results:
         with self._open(path, self.games) as folder:
-            player = self._player()
+            crew = self._crew(folder, engine, f"{self.games} games, share {self.share}")
             folder.start_clock()
             missing = folder.missing if self.share is None else store.within(folder.missing, self.share)
-            tally = runner.play(player, missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
+            tally = crew(missing, n_there=folder.n_there, **how)
         there = folder.n_there
         return Results(self.spec, self.n_wanted, path, there, tally.n_played, tally.seconds, keep=self.keep)
 
@@ -196,13 +200,33 @@ class Prepared:
         kernel = kernel_hash(self.spec.kernel_module)
         return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
 
+    def _crew(self, folder: store.RunFolder, engine: DaskEngine | None, wanted: str) -> Callable[..., runner.Tally]:
+        """Return what plays ranges of games into a folder: threads of this process, or a cluster.
+
+        `wanted` says what the sitting plays (see `sim.store.RunFolder.share`).
+        """
+        if engine is None:
+            return functools.partial(runner.play, self._player(), sink=folder.write, receive=folder.add)
+
+        def play(ranges: Sequence[runner.Range], *, threads: int | None = None, **how: Any) -> runner.Tally:
+            return engine.play(folder, ranges, new_player=self._new_player(), wanted=wanted, **how)
+
+        return play
+
     def _player(self) -> Player:
         """Return what plays, its kernels compiled."""
+        return runner.warm(self._new_player()())
+
+    def _new_player(self) -> Callable[[], Player]:
+        """Return what makes what plays, here or in another process."""
         if self.known is None:
-            return runner.ready(self.spec)
+            return functools.partial(Player, self.spec)
         from sim.solvability import Retrying
 
-        return runner.warm(Retrying(self.spec, self.known))
+        known = self.known
+        if known.folder is not None:
+            known = dataclasses.replace(known, folder=storage.absolute(known.folder))
+        return functools.partial(Retrying, self.spec, known)
 
 
 class Sitting:
@@ -214,6 +238,8 @@ class Sitting:
     ----------
     prepared
         The run, with a folder; its `games` are the most there may be.
+    engine
+        What plays, if not threads of this process; see `run`.
 
     Attributes
     ----------
@@ -228,7 +254,7 @@ class Sitting:
         If the run has no folder; on entering, if the folder is not for this run or cannot be written.
     """
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, engine: DaskEngine | None = None) -> None:
         if prepared.folder is None:
             raise store.StoreError("a run that is played bit by bit needs a folder")
         self.prepared = prepared
@@ -236,7 +262,8 @@ class Sitting:
         self.games = 0
         self.n_played, self.seconds = 0, 0.0
         self._folder = prepared._open(self.path, max(1, prepared.existing))
-        self._player: Player | None = None
+        self._engine = engine
+        self._crew: Callable[..., runner.Tally] | None = None
 
     def __enter__(self) -> Self:
         """Lock the folder and put it in order."""
@@ -265,22 +292,14 @@ class Sitting:
         n_missing = sum(n for _, n in missing)
         if not n_missing:
             return True
-        if self._player is None:
-            self._player = self.prepared._player()
+        if self._crew is None:
+            self._crew = self.prepared._crew(folder, self._engine, f"stages to {self.prepared.games} games")
         threads = runner.default_threads() if threads is None else threads
+        block = -(-n_missing // threads) if self._engine is None else None
+        how: dict[str, Any] = {"threads": threads, "block": block, "progress": progress, "stop": stop}
         folder.start_clock()
         try:
-            tally = runner.play(
-                self._player,
-                missing,
-                folder.write,
-                receive=folder.add,
-                threads=threads,
-                block=-(-n_missing // threads),
-                progress=progress,
-                n_there=games - n_missing,
-                stop=stop,
-            )
+            tally = self._crew(missing, n_there=games - n_missing, **how)
         finally:
             folder.stop_clock()
         self.n_played, self.seconds = self.n_played + tally.n_played, self.seconds + tally.seconds
@@ -352,9 +371,10 @@ def prepare(
         if share is not None:
             raise RuleError("a share needs a results folder: out = …")
         return Prepared(spec, games, None, known=known)
-    manifest = store.look(Path(out), spec, games, keep, groups)
+    folder = storage.place(out)
+    manifest = store.look(folder, spec, games, keep, groups)
     there = (0, 0) if manifest is None else (manifest.n_there, manifest.games)
-    prepared = Prepared(spec, games, Path(out), *there, keep, groups, known)
+    prepared = Prepared(spec, games, folder, *there, keep, groups, known)
     if share is None:
         return prepared
     span = _span(games, *share)
@@ -395,6 +415,7 @@ def run(
     stop: threading.Event | None = None,
     keep: str = store.ROWS,
     joint: Sequence[Sequence[str]] = (),
+    engine: DaskEngine | None = None,
 ) -> Results:
     """Play the games 0 … games - 1 of a seed.
 
@@ -414,7 +435,7 @@ def run(
         Threads, and games in a block; they never change a row. Default: the processors there are, and blocks of up to
         half a million games.
     out
-        The results folder. Without it rows are kept in memory.
+        The results folder, or an address that fsspec knows (``s3://bucket/run``). Without it rows are kept in memory.
     progress
         Called with the games done, the games wanted and the games per second.
     stop
@@ -424,6 +445,9 @@ def run(
         which `analysis.summarise` and `analysis.ask` work with the same figures; it hardly grows with the games.
     joint
         Groups of columns that are counted together too, so that conditions on several of them can be asked.
+    engine
+        A Dask cluster that plays instead of threads of this process, into a folder or an address (``s3://bucket/run``)
+        that all its machines share.
 
     Raises
     ------
@@ -431,6 +455,8 @@ def run(
         For an unknown game, option, variant or policy, or a wrong value.
     StoreError
         If the folder is not for this run, or cannot be written.
+    EngineError
+        If the cluster does not fit, or is lost.
 
     Examples
     --------
@@ -441,7 +467,7 @@ def run(
     """
     how: dict[str, Any] = {"seed": seed, "rules": rules, "variant": variant, "policies": policies, "out": out}
     prepared = prepare(game, games, keep=keep, joint=joint, **how)
-    return prepared.play(threads=threads, block=block, progress=progress, stop=stop)
+    return prepared.play(threads=threads, block=block, progress=progress, stop=stop, engine=engine)
 
 
 def _whole(name: str, value: Any) -> int:

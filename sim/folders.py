@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim import kept, runner, store
+from sim import kept, runner, storage, store
 from sim.game import Player
 from sim.part import Part, PartError, is_whole
 from sim.provenance import rebuild_spec
@@ -77,7 +77,7 @@ def verify_folder(folder: str | os.PathLike[str], *, sample: int = 1_000, seed: 
     """
     from sim.jit import kernel_hash
 
-    path = Path(folder)
+    path = storage.place(folder)
     manifest = store.read_manifest(path)
     spec = rebuild_spec(manifest.spec)
     seed = random.SystemRandom().randrange(2**32) if seed is None else seed
@@ -179,7 +179,7 @@ def merge_folders(folders: Sequence[str | os.PathLike[str]], out: str | os.PathL
     RuleError
         If this version has no such game, rules or policies.
     """
-    paths = [Path(folder) for folder in folders]
+    paths = [storage.place(folder) for folder in folders]
     manifests = [store.read_manifest(path) for path in paths]
     _refuse_unlike(paths, manifests)
     parts = _distinct_parts(paths, manifests)

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.part import Part, PartError, replace_file
+from sim import storage
+from sim.part import Part, PartError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,15 +44,13 @@ def range_of(name: str) -> tuple[int, int] | None:
     return int(match[1]), int(match[2]) - int(match[1]) + 1
 
 
-def write(
-    folder: Path, counter: Counter, document: Mapping[str, Any], first: int, arrays: Sequence[np.ndarray[Any, Any]]
-) -> Kept:
-    """Count a block and write its counts into `folder`, whole or not at all.
+def encode(
+    counter: Counter, document: Mapping[str, Any], first: int, arrays: Sequence[np.ndarray[Any, Any]]
+) -> tuple[Kept, bytes]:
+    """Count a block; return what it is, and its file.
 
     Raises
     ------
-    OSError
-        If it cannot be written; nothing is left behind.
     ValueError
         If columns that are to be counted together have too many values (see `Counter.count`).
     """
@@ -60,9 +59,7 @@ def write(
     body = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))[:-1]
     data = f'{body}{_HASH}{hashlib.sha256(body.encode()).hexdigest()}"}}'.encode()
     digest = hashlib.sha256(data).hexdigest()
-    kept = Kept(first, n_games, len(data), digest, digest)
-    replace_file(folder / kept.name, data)
-    return kept
+    return Kept(first, n_games, len(data), digest, digest), data
 
 
 def inspect(path: Path) -> tuple[Kept, dict[str, Any]]:
@@ -78,7 +75,7 @@ def inspect(path: Path) -> tuple[Kept, dict[str, Any]]:
     named = range_of(path.name)
     if named is None:
         raise PartError("its name is not that of a file of counts")
-    data = path.read_bytes()
+    data = storage.read(path)
     body, _, mark = data.decode(errors="replace").rpartition(_HASH)
     if mark != hashlib.sha256(body.encode()).hexdigest() + '"}':
         raise PartError("it is cut short or damaged")
@@ -89,4 +86,4 @@ def inspect(path: Path) -> tuple[Kept, dict[str, Any]]:
     return Kept(*named, len(data), digest, digest), document
 
 
-__all__ = ["Kept", "inspect", "range_of", "write"]
+__all__ = ["Kept", "encode", "inspect", "range_of"]

@@ -15,40 +15,34 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from sim import kept
+from sim import kept, storage
 from sim import part as parts_on_disk
 from sim.game import Spec
 from sim.part import Part, PartError
-from sim.provenance import FORMAT, describe
+from sim.provenance import FORMAT
+from sim.storage import RefusedError, StoreError, reason, telling
+from sim.writer import KEEPS, ROWS, SUMMARY, Writer, inspect
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
-
-    from sim.counts import Counter
 
 MANIFEST = "_run.json"
 LOCK = ".lock"
 MOST_GAMES = 10**12
 # The manifest is rewritten at most this often (seconds); parts it does not list yet are found by name.
 COMMIT_EVERY = 0.5
-ROWS, SUMMARY = "rows", "summary"
-KEEPS = (ROWS, SUMMARY)
 _NAMED = 4
+COMMIT_ELSEWHERE_EVERY = 5.0
+_AT_ONCE = 16  # files looked at, where each takes a round trip
 # Some network file systems have no locks; there a second process is the user's own affair.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-
-
-class StoreError(ValueError):
-    """Results that cannot be written or read: a full disk, a folder without permission, a damaged file."""
-
-
-class RefusedError(StoreError):
-    """A folder that is not the one for this call: another run's, not a results folder, in use."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,13 +101,14 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     StoreError
         If its manifest is damaged or cannot be read.
     """
-    path = Path(folder) / MANIFEST
+    home = storage.place(folder)
+    path = home / MANIFEST
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(storage.read(path))
     except NotADirectoryError:
         raise RefusedError(f"{folder} is a file, not a results folder") from None
     except FileNotFoundError:
-        if not Path(folder).exists():
+        if not home.exists():
             raise RefusedError(f"there is no folder {folder}") from None
         raise RefusedError(f"{folder} is not a results folder: it has no {MANIFEST}") from None
     except OSError as error:
@@ -157,9 +152,15 @@ def iter_parts(folder: str | os.PathLike[str]) -> Iterator[Path]:
     StoreError
         If `folder` cannot be read as results, or a part is missing.
     """
-    for part in read_manifest(folder).parts:
-        path = Path(folder) / part.name
-        if not path.is_file():
+    home = storage.place(folder)
+    manifest = read_manifest(home)
+    try:
+        there = storage.sizes(home)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
+    for part in manifest.parts:
+        path = home / part.name
+        if part.name not in there:
             raise StoreError(f"{path} is missing, though {MANIFEST} lists it; the same run command plays it again")
         yield path
 
@@ -172,15 +173,16 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
     StoreError
         If it has no manifest that can be read.
     """
-    manifest = read_manifest(folder)
+    home = storage.place(folder)
+    manifest = read_manifest(home)
     problems = []
     for part in manifest.parts:
-        path = Path(folder) / part.name
+        path = home / part.name
         try:
             verify(path, part, manifest.spec)
         except (PartError, OSError) as error:
             problems.append(f"{part.name}: {reason(error)}")
-    problems += misfits(Path(folder), manifest)
+    problems += misfits(home, manifest)
     if not manifest.complete:
         problems.append(f"{manifest.n_there:,} of {manifest.games:,} games are done")
     return problems
@@ -189,15 +191,10 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
 def misfits(folder: Path, manifest: Manifest) -> list[str]:
     """Return what is wrong with the folder's files taken together: parts that are not listed, games in two parts."""
     listed = {part.name for part in manifest.parts}
-    unlisted = sorted(_parts_there(folder) - listed)
+    unlisted = sorted(_parts_in(storage.sizes(folder)) - listed)
     problems = [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
     overlaps = [b.name for a, b in itertools.pairwise(manifest.parts) if b.first < a.end]
     return problems + [f"{name}: its games are in another part too" for name in overlaps]
-
-
-def _inspect(path: Path) -> tuple[Part, dict[str, Any]]:
-    """Return what a part or a file of counts is, and its provenance; see `sim.part.inspect`."""
-    return kept.inspect(path) if kept.range_of(path.name) else parts_on_disk.inspect(path)
 
 
 def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
@@ -212,7 +209,7 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
     """
     import pyarrow.compute as pc
 
-    found, document = _inspect(path)
+    found, document = inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
     if (found.size, found.footer) == (part.size, part.footer) and found.sha256 != part.sha256:
@@ -278,7 +275,7 @@ def look(
         If it cannot be read.
     """
     try:
-        names = set(os.listdir(folder))
+        names = storage.sizes(folder)
     except FileNotFoundError:
         return None
     except NotADirectoryError:
@@ -307,24 +304,17 @@ def look(
         raise RefusedError(
             f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
         )
-    there = tuple(part for part in manifest.parts if _size(folder / part.name) == part.size)
+    there = tuple(part for part in manifest.parts if names.get(part.name) == part.size)
     try:
-        if not gaps(there, games):
+        if not gaps(there, games) and not storage.is_remote(folder):
             there = tuple(part for part in there if parts_on_disk.is_whole(folder / part.name, part))
     except OSError as error:
         raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     return dataclasses.replace(manifest, parts=there)
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return -1
-
-
-def _parts_there(folder: Path) -> set[str]:
-    return {name for name in os.listdir(folder) if parts_on_disk.range_of(name) or kept.range_of(name)}
+def _parts_in(names: Iterable[str]) -> set[str]:
+    return {name for name in names if parts_on_disk.range_of(name) or kept.range_of(name)}
 
 
 class _Span(Protocol):
@@ -354,6 +344,46 @@ def within(ranges: Iterable[tuple[int, int]], span: tuple[int, int]) -> list[tup
     return [(first, end - first) for first, end in cut if first < end]
 
 
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """How a run that several processes write into is cut into blocks, as the manifest says.
+
+    A process that finds another grid there, or none, when it has played a block is one of an earlier sitting that
+    nobody waits for any more; it writes nothing.
+
+    Attributes
+    ----------
+    block
+        Games in a block: block i holds the games from i * block on, as far as they are not there.
+    wanted
+        What the sittings play that share the grid.
+    name
+        Names the grid alone.
+    """
+
+    block: int
+    wanted: str
+    name: str
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Grid | None:
+        """Return the grid of a manifest, None if it has none."""
+        told = document.get("grid")
+        try:
+            return cls(int(told["block"]), str(told["wanted"]), str(told["name"])) if told else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def cut(self, ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield the blocks (first, games) of ranges."""
+        for first, n_games in ranges:
+            at, end = first, first + n_games
+            while at < end:
+                upto = min(end, (at // self.block + 1) * self.block)
+                yield at, upto - at
+                at = upto
+
+
 class RunFolder:
     """A results folder open for writing by this process alone; use it as a context.
 
@@ -375,16 +405,11 @@ class RunFolder:
         self.games = games
         self.keep = keep
         self.joint = joint
-        self.columns = spec.columns
-        self.document = as_json(describe(spec, kernel_hash))
-        self._counter: Counter | None = None
-        if keep == SUMMARY:
-            from sim.counts import Counter
-
-            by_policy = any(len(set(names)) > 1 for names in spec.policies.values())
-            self._counter = Counter(spec.columns, joint, by_policy=by_policy)
-            self.document |= {"keep": keep, "joint": [list(group) for group in joint]}
+        self.writer = Writer(path, spec, kernel_hash, keep, joint)
+        self.document = self.writer.document
         self.parts: list[Part] = []
+        self.grid: Grid | None = None
+        self._old_grid: Grid | None = None
         self.seconds = 0.0
         self._began: float | None = None
         self._committed = 0.0
@@ -409,16 +434,19 @@ class RunFolder:
         StoreError
             If the folder cannot be used; see `look`.
         """
-        with self._telling():
-            self._made = not self.path.exists()
-            self.path.mkdir(parents=True, exist_ok=True)
+        with telling(self.path):
+            if not storage.is_remote(self.path):
+                self._made = not self.path.exists()
+            storage.make(self.path)
         try:
-            self._acquire()
+            if not storage.is_remote(self.path):
+                self._acquire()
             manifest = look(self.path, self.spec, self.games, self.keep, self.joint)
             self._refuse_other_kernels(manifest)
-            with self._telling():
+            with telling(self.path):
                 self._repair(manifest)
                 self.commit()
+            self._old_grid = Grid.read(manifest.document) if manifest else None
         except BaseException:
             self._release()
             raise
@@ -442,21 +470,34 @@ class RunFolder:
             self.seconds += time.monotonic() - self._began
             self._began = None
 
-    def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
-        """Write a block's rows as a part, or its counts; safe in any thread.
+    @property
+    def write(self) -> Callable[[int, list[np.ndarray[Any, Any]]], Part]:
+        """Return what writes blocks, in any thread; see `sim.writer.Writer.write`."""
+        return self.writer.write
+
+    def share(self, wanted: str, choose: Callable[[], int]) -> Grid:
+        """Let other processes write blocks of a fixed size into the folder, too; return which.
+
+        The size stays what it was when the run was begun by such processes, so that a block always has the same name.
+
+        Parameters
+        ----------
+        wanted
+            What the sitting plays. One that plays the same as the last, with the same size, goes on with its grid.
+        choose
+            Returns the size of a block for a new run.
 
         Raises
         ------
         StoreError
-            If it cannot be written; nothing of the part is left behind.
+            If it cannot be written down.
         """
-        with self._telling():
-            if self._counter is not None:
-                try:
-                    return kept.write(self.path, self._counter, self.document, first, arrays)
-                except ValueError as error:
-                    raise StoreError(f"--joint: {error}") from error
-            return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
+        old = self._old_grid
+        if old is None or old.wanted != wanted:
+            old = Grid(old.block if old else choose(), wanted, uuid.uuid4().hex)
+        self.grid = self._old_grid = old
+        self.commit()
+        return old
 
     def take(self, path: Path, part: Part) -> None:
         """Copy another folder's part of the same run, and count it.
@@ -466,14 +507,15 @@ class RunFolder:
         StoreError
             If it cannot be read or written.
         """
-        with self._telling():
-            parts_on_disk.replace_file(self.path / part.name, path.read_bytes())
+        with telling(self.path):
+            storage.replace_file(self.path / part.name, storage.read(path))
         self.add(part)
 
     def add(self, part: Part) -> None:
         """Count a part that was written; now and then the manifest is brought up to date."""
         self.parts.append(part)
-        if time.monotonic() - self._committed > COMMIT_EVERY:
+        every = COMMIT_ELSEWHERE_EVERY if storage.is_remote(self.path) else COMMIT_EVERY
+        if time.monotonic() - self._committed > every:
             self.commit()
 
     def commit(self) -> None:
@@ -492,25 +534,20 @@ class RunFolder:
             "n_there": self.n_there,
             "complete": not self.missing,
             "seconds": round(self.seconds + spent, 3),
+            **({"grid": dataclasses.asdict(self.grid)} if self.grid else {}),
             "parts": [part.plain() for part in self.parts],
         }
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        with self._telling():
-            self._sync()  # the parts' names first: the manifest must never list what a power cut could take back
-            parts_on_disk.replace_file(self.path / MANIFEST, text.encode())
-            self._sync()
+        with telling(self.path):
+            # The parts' names first: the manifest must never list what a power cut could take back.
+            storage.sync(self.path)
+            storage.replace_file(self.path / MANIFEST, text.encode())
+            storage.sync(self.path)
         self._committed = time.monotonic()
-
-    def _sync(self) -> None:
-        folder = os.open(self.path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
     def _acquire(self) -> None:
         """Lock the folder against other processes."""
-        with self._telling():
+        with telling(self.path):
             file = self._lock.enter_context((self.path / LOCK).open("a+b", buffering=0))
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -548,16 +585,26 @@ class RunFolder:
         self.seconds = manifest.seconds if manifest else 0.0
         listed = {part.name: part for part in manifest.parts} if manifest else {}
         # Listed parts come first: what overlaps them is then the one to go. Nothing goes before all were looked at.
-        names = sorted(_parts_there(self.path), key=lambda name: (name not in listed, name))
-        broken = [name for name in os.listdir(self.path) if parts_on_disk.is_stray(name)]
-        for name in names:
-            part = self._judge(self.path / name, listed.get(name))
+        sizes = storage.sizes(self.path)
+        names = sorted(_parts_in(sizes), key=lambda name: (name not in listed, name))
+        broken = [name for name in sizes if parts_on_disk.is_stray(name)]
+        is_remote = storage.is_remote(self.path)
+
+        def judge(name: str) -> Part | None:
+            part = listed.get(name)
+            if is_remote and part is not None and part.size == sizes[name]:
+                return part  # an object is whole by nature; its store has checksums of its own
+            return self._judge(self.path / name, part)
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            judged = list(pool.map(judge, names) if is_remote else map(judge, names))
+        for name, part in zip(names, judged, strict=True):
             if part is None or part.end > self.games or any(part.overlaps(other) for other in self.parts):
                 broken.append(name)
             else:
                 self.parts.append(part)
         for name in broken:
-            (self.path / name).unlink(missing_ok=True)
+            storage.remove(self.path / name)
 
     def _judge(self, path: Path, listed: Part | None) -> Part | None:
         """Return a part found in the folder, or None if it is broken.
@@ -568,7 +615,7 @@ class RunFolder:
             If it is whole but of another run: somebody put it there, and it is not ours to remove.
         """
         try:
-            part, document = _inspect(path)
+            part, document = inspect(path)
         except PartError:
             return None
         if document.get("spec") != self.document["spec"]:
@@ -576,8 +623,7 @@ class RunFolder:
             raise RefusedError(f"{path} belongs to another run ({how}); move it elsewhere")
         if listed is not None:
             return part if part == listed else None
-        decisive = ("format", "kernel_hash", "columns", "keep", "joint")
-        if any(document.get(key) != self.document.get(key) for key in decisive):
+        if not self.writer.is_ours(document):
             return None
         try:
             table = verify(path, part, self.document["spec"])
@@ -585,31 +631,15 @@ class RunFolder:
             return None
         if table is None:
             return part
-        return part if table.schema.remove_metadata() == parts_on_disk.schema(self.columns) else None
-
-    @contextlib.contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Turn what the system says into one line."""
-        try:
-            yield
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {reason(error)}{_advice(error)}") from error
-
-
-def reason(error: Exception) -> str:
-    """Return what was wrong in a few words, without the path."""
-    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
-
-
-def _advice(error: OSError) -> str:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return "; what is finished is kept: make room and give the same command again"
-    return ""
+        return part if table.schema.remove_metadata() == parts_on_disk.schema(self.spec.columns) else None
 
 
 __all__ = [
     "FORMAT",
+    "KEEPS",
     "MANIFEST",
+    "ROWS",
+    "SUMMARY",
     "Manifest",
     "RefusedError",
     "RunFolder",
@@ -620,4 +650,5 @@ __all__ = [
     "iter_parts",
     "look",
     "read_manifest",
+    "reason",
 ]
