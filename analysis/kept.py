@@ -25,6 +25,7 @@ from analysis.tally import Tally
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from analysis.pairs import Side
     from analysis.summary import Counts
 
 KEEP = "summary"
@@ -76,6 +77,12 @@ class Kept:
         """Return the columns that the rows would have had."""
         return _schema(self.run)
 
+    def side(self) -> Side:
+        """Return the run as results without rows: its columns and what they mean."""
+        from analysis.pairs import Side
+
+        return Side(str(self.path), self.schema, self.run, self.games, lambda columns, batch_rows: iter(()))
+
     def table(self, columns: Iterable[str]) -> tuple[tuple[str, ...], Table] | None:
         """Return the smallest table that holds all these columns; None if there is none."""
         wanted = set(columns)
@@ -113,6 +120,17 @@ class Kept:
             arrays.append(values.dictionary_encode() if pa.types.is_dictionary(kind) else values)
         weights = np.array([cells[cell] for cell in order], np.int64)
         return pa.RecordBatch.from_arrays(arrays, names=list(columns)), weights
+
+
+def open_kept_source(source: Any) -> Kept | None:
+    """Return what a run kept, if `source` is the folder of one that kept a summary instead of rows; else None.
+
+    Raises
+    ------
+    LoadError
+        If it is, and cannot be read (see `open_kept`).
+    """
+    return open_kept(source) if isinstance(source, str | os.PathLike) and is_kept(source) else None
 
 
 def open_kept(source: str | os.PathLike[str]) -> Kept:
@@ -301,4 +319,4 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_dictionary(kind) else kind
 
 
-__all__ = ["KEEP", "Added", "Kept", "into_counts", "is_kept", "open_kept", "read_block"]
+__all__ = ["KEEP", "Added", "Kept", "into_counts", "is_kept", "open_kept", "open_kept_source", "read_block"]

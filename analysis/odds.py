@@ -12,6 +12,7 @@ import numpy as np
 
 from analysis.conditions import LETTERS, Condition, mentioned
 from analysis.intervals import CONFIDENCE, Interval, rate
+from analysis.kept import open_kept_source
 from analysis.load import LoadError, Rows, Run
 from analysis.pairs import Array, Side, aligned, check_pairing, open_side
 from analysis.summary import NO_VERDICT
@@ -19,7 +20,6 @@ from analysis.summary import NO_VERDICT
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from analysis.kept import Kept
     from analysis.pairs import Source
 
 
@@ -136,9 +136,9 @@ def ask(
     4
     """
     several = isinstance(sources, Sequence) and not isinstance(sources, str)
-    kept = None if several else _kept(sources)
+    kept = None if several else open_kept_source(sources)
     if kept is not None:
-        sides = [Side(str(kept.path), kept.schema, kept.run, kept.games, _no_rows)]
+        sides = [kept.side()]
     else:
         sides = [open_side(source) for source in sources] if several else [_single(sources)]  # type: ignore[union-attr]
     if not 1 <= len(sides) <= len(LETTERS):
@@ -181,19 +181,6 @@ def ask(
         rate=rate(count["events"], count["n"], confidence),
         bounds=bounds,
     )
-
-
-def _kept(source: Source) -> Kept | None:
-    """Return what a run kept, if it kept a summary instead of rows."""
-    if not isinstance(source, str | os.PathLike):
-        return None
-    from analysis.kept import is_kept, open_kept
-
-    return open_kept(source) if is_kept(source) else None
-
-
-def _no_rows(columns: Sequence[str], batch_rows: int) -> Any:
-    return iter(())
 
 
 def _single(source: Source) -> Side:

@@ -89,14 +89,18 @@ def pilot(sources: Source | Sequence[Source], what: str, *, confidence: float = 
     several = list(sources) if isinstance(sources, list | tuple) else [sources]
     if len(several) not in (1, 2):
         raise LoadError(f"{len(several)} results: a pilot is of one, or of two on the same deals")
-    sides = [open_side(source) for source in several]
-    check_pairing(sides)
-    readers = [Reader(what.strip(), side) for side in sides]
-    joint = Joint(len(sides))
-    for _, batches in aligned(sides, [reader.columns for reader in readers]):
-        read = [reader(batch) for reader, batch in zip(readers, batches, strict=True)]
-        known = np.logical_and.reduce([valid for _, valid in read])
-        joint.add(np.stack([numbers[known] for numbers, _ in read]))
+    kept = _kept_pilot(several[0], what.strip()) if len(several) == 1 else None
+    if kept is not None:
+        sides, readers, joint = kept
+    else:
+        sides = [open_side(source) for source in several]
+        check_pairing(sides)
+        readers = [Reader(what.strip(), side) for side in sides]
+        joint = Joint(len(sides))
+        for _, batches in aligned(sides, [reader.columns for reader in readers]):
+            read = [reader(batch) for reader, batch in zip(readers, batches, strict=True)]
+            known = np.logical_and.reduce([valid for _, valid in read])
+            joint.add(np.stack([numbers[known] for numbers, _ in read]))
     if joint.n < 2:
         raise LoadError(f"the pilot holds {joint.n} games in which '{what}' can be told; two at least are needed")
     is_rate = readers[0].condition is not None
@@ -111,6 +115,24 @@ def pilot(sources: Source | Sequence[Source], what: str, *, confidence: float = 
     average, variance = joint.moments((-1, 1))
     difference = mean(average, variance, joint.n, confidence)
     return Pilot(what, is_rate, tuple(estimates), tuple(deviations), difference, math.sqrt(variance))
+
+
+def _kept_pilot(source: Source, what: str) -> tuple[list[Side], list[Reader], Joint] | None:
+    """Return the sums over a run that kept counts instead of rows; None if it is none."""
+    from analysis.kept import open_kept_source
+
+    kept = open_kept_source(source)
+    if kept is None:
+        return None
+    side = kept.side()
+    reader = Reader(what, side)
+    batch, weights = kept.batch(reader.columns)
+    numbers, known = reader(batch)
+    numbers, counts = numbers[known].astype(object), weights[known].astype(object)
+    joint = Joint(1, int(counts.sum()))
+    joint.sums[0] = (counts * numbers).sum()
+    joint.products[0, 0] = (counts * numbers * numbers).sum()
+    return [side], [reader], joint
 
 
 class Reader:

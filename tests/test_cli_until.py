@@ -39,7 +39,8 @@ def test_kept_summary_reads_as_that_of_rows() -> None:
     line = refused("ask", "kept", "points_0 > points_1", status=1)
     assert line.endswith("play it with --joint points_0,points_1, or without --keep summary")
     assert refused("run", GAME, "--games", "6k", "--out", "kept").startswith("kept keeps summary, not rows")
-    assert "this needs the rows" in refused("plan", "kept", "points_0", "--half-width", "1", status=1)
+    for what, width in (("points_0", "1"), ("driver == 0", "1%"), ("win_share_0", "0.01")):
+        assert good("plan", "kept", what, "--half-width", width) == good("plan", "rows", what, "--half-width", width)
     assert "did you mean 'driver'" in refused(
         "run", GAME, "--games", "9", "--keep", "summary", "--joint", "drivr,points"
     )
