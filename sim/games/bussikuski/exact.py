@@ -323,7 +323,8 @@ def _guessing_ride(
         first = Quantity("success at the first attempt", success, shown=Seen("bus_penalty", 0, **seen))
         why = (
             "bus_deck = running: attempts after the first, and the best answers there (they depend on which cards are "
-            "gone: too many sets of them); bus_deck = fresh is exact"
+            "gone: too many sets of them). bus_deck = fresh is exact, and so is the rest of a ride once a dozen cards "
+            "are left (--gone)"
         )
         yield Section(f"The bus: the ride{who}", (first,), (why,))
 
