@@ -55,6 +55,8 @@ def test_where_the_columns_show_it():
         return exact("autobus", rules=rules).sections[0].quantities[0].shown
 
     assert isinstance(shown(), Seen)
+    slow = exact("autobus", policies="planner,greedy,greedy,greedy").sections[0].quantities[0].shown
+    assert slow.policies == (("policy", "greedy"),)
     assert isinstance(shown(stalemate_rounds=2), Dealt)
     assert isinstance(shown(max_turns=3), Dealt)
     found = exact("autobus", rules={"must_play": False})

@@ -62,7 +62,10 @@ def sections(spec: Spec) -> Iterator[Section]:
     none = none_seen(n * n_each, n_aces, n_cards)
     # Under these rules the first idle round ends the game, and the column `plays` shows it.
     is_over = rules.stalemate_rounds == 1 and rules.max_turns >= n
-    first = [Quantity("nobody can place a card", none, shown=Seen("plays", 0) if is_over else dealt("first", n))]
+    # Whoever plays; but a planner takes its time, and without `must_play` it may hold a card back.
+    policies = (("policy", "greedy"),) if "planner" in spec.policies["policy"] else ()
+    idle = Seen("plays", 0, policies=policies) if is_over else dealt("first", n)
+    first = [Quantity("nobody can place a card", none, shown=idle)]
     first += [
         Quantity(
             f"seat {seat} is the first that can", first_able(seat, n_each, n_aces, n_cards), shown=dealt("first", seat)
