@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from sim import exact
-from sim.games.autobus.exact import aces_law, first_able, none_seen
-from sim.quantities import Dealt, Seen
+from sim.games.autobus.exact import first_able, none_seen
+from sim.quantities import Dealt, Seen, hypergeometric
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_first_round(n_cards, n_aces, players, hand, bus):
     for seat in range(players):
         assert first_able(seat, n_each, n_aces, n_cards) == Fraction(first[seat], total)
     assert none_seen(players * n_each, n_aces, n_cards) == Fraction(first[players], total)
-    assert aces_law(players * n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(seen.items())}
-    assert aces_law(n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(own.items())}
+    assert hypergeometric(players * n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(seen.items())}
+    assert hypergeometric(n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(own.items())}
 
 
 def test_the_letter():

@@ -16,24 +16,12 @@ from typing import TYPE_CHECKING, Any
 from sim.cards import DECK_SIZE
 from sim.game import Spec
 from sim.games.autobus.rules import AutobusRules
-from sim.quantities import MEAN, Dealt, Quantity, Section, Seen
+from sim.quantities import MEAN, Dealt, Quantity, Section, Seen, hypergeometric
 
 if TYPE_CHECKING:
     import numpy as np
 
 ACES = 4  # in a deck, and the numbers of the first four cards of `sim.cards`
-
-
-def aces_law(n_seen: int, n_aces: int, n_cards: int) -> dict[int, Fraction]:
-    """Return the law of the aces among `n_seen` cards of a shuffled pack: hypergeometric.
-
-    Derivation. Of the equally likely sets of `n_seen` cards, C(A, k) C(N-A, n-k) hold k of the A aces.
-    """
-    total = comb(n_cards, n_seen)
-    return {
-        k: Fraction(comb(n_aces, k) * comb(n_cards - n_aces, n_seen - k), total)
-        for k in range(max(0, n_seen - n_cards + n_aces), min(n_aces, n_seen) + 1)
-    }
 
 
 def none_seen(n_seen: int, n_aces: int, n_cards: int) -> Fraction:
@@ -79,11 +67,11 @@ def sections(spec: Spec) -> Iterator[Section]:
             "whatever they can)",
         )
     yield Section("The first round", tuple(first), missing)
-    law = aces_law(n * n_each, n_aces, n_cards)
+    law = hypergeometric(n * n_each, n_aces, n_cards)
     seen = [Quantity(f"{k} aces" if k != 1 else "1 ace", p, shown=dealt("aces", k)) for k, p in law.items()]
     mean = Fraction(n * n_each * n_aces, n_cards)
     yield Section("Aces in all hands and on top of the buses", (*seen, Quantity("mean", mean, MEAN, dealt("aces"))))
-    one = aces_law(n_each, n_aces, n_cards)
+    one = hypergeometric(n_each, n_aces, n_cards)
     of_seat = [Quantity(f"{k} aces" if k != 1 else "1 ace", p, shown=dealt("own", k)) for k, p in one.items()]
     yield Section("Aces that one seat sees: its hand and the top of its bus", tuple(of_seat))
 
@@ -108,4 +96,4 @@ def _statistic(what: str, players: int, hand_size: int, bus_size: int) -> Any:
     return of_deals
 
 
-__all__ = ["aces_law", "first_able", "none_seen", "sections"]
+__all__ = ["first_able", "none_seen", "sections"]
