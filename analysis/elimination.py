@@ -132,6 +132,7 @@ class Race:
             if self._ends(best)[0] > 0:
                 fallen.append(Fall(name, by, self.games, best))
                 self._last[name] = self._own(place)
+        fallen.sort(key=lambda fall: self._sign * self._last[fall.name].estimate)  # of several the worst first
         self.falls += fallen
         gone = {fall.name for fall in fallen}
         left = [place for place, name in enumerate(self.active) if name not in gone]

@@ -405,7 +405,7 @@ class _Running:
     def run(self, voice: Voice, found: Race, threads: int | None, *, shown: bool) -> None:
         """Play until the race is decided; leave with status 130 if interrupted on the way."""
         from analysis.sequential import looks
-        from scripts.until import interrupted
+        from scripts.until import Pace, interrupted
         from sim.api import Sitting
 
         plan = {
@@ -424,19 +424,19 @@ class _Running:
         write_document(self.parent, DOCUMENT, plan)
         seen = 0
         with contextlib.ExitStack() as stack:
-            progress = stack.enter_context(Progress(voice, shown=False))
+            progress = stack.enter_context(Progress(voice, shown=shown, foretells=False))
             stop = stack.enter_context(stopping(progress))
             sittings = {key: stack.enter_context(Sitting(run)) for key, run in self.prepared.items()}
+            pace = Pace(progress, self.most)
             for games in looks(self.most):
                 for name in found.active:
                     for entry in self.contestants[name].entries:
                         with voice.about_compiling():
-                            if not sittings[self._key(entry)].play_to(
-                                games, threads=threads, progress=progress, stop=stop
-                            ):
+                            if not sittings[self._key(entry)].play_to(games, threads=threads, progress=pace, stop=stop):
                                 interrupted(seen, self.parent)
                 self._add(found, sittings, seen, games)
                 seen = games
+                pace.add(seen)
                 for fall in found.look():
                     if shown:
                         voice.say(_fallen(fall, self.scoring.is_rate))
