@@ -119,7 +119,7 @@ def draw(
         figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03)  # type: ignore[union-attr, call-arg]
         paint(figure.add_subplot())
         if title and figure.legends:
-            figure.legends[0].set_title(title, prop={"size": 10.5, "weight": "bold"})
+            figure.legends[0].set_title(title, prop={"size": 10.5, "weight": "bold"})  # type: ignore[arg-type]
         elif title:
             figure.suptitle(title, x=0.006, ha="left", size=10.5, weight="bold")
         target = io.BytesIO()
