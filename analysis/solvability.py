@@ -9,9 +9,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from analysis.comparison import Difference, compare
 from analysis.intervals import CONFIDENCE, Interval
-from analysis.odds import ask
+from analysis.odds import Odds, ask
 from analysis.summary import Bounds, Summary, summarise
 
 if TYPE_CHECKING:
@@ -33,26 +32,32 @@ class Rival:
     of_solvable
         The share that it wins of those proved solvable.
     missed
-        The share proved solvable less the share won, deal by deal, with its interval; its bounds are those that unknown
-        deals leave open.
+        The share proved solvable that it loses all the same: as a policy wins no unsolvable deal, that is the paired
+        difference of the two shares.
+    missed_at_most
+        The same with every unknown deal that it loses counted as solvable.
+    n_surprises
+        Deals that the search left unknown and the policy wins: they can be won.
     """
 
     policy: str
     games: int
     won: Interval
     of_solvable: Interval
-    missed: Difference
+    missed: Interval
+    missed_at_most: Interval
+    n_surprises: int
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        missed = self.missed.to_json()
-        kept = ("difference", "se", "low", "high", "n", "differing", "p", "bounds")
         return {
             "policy": self.policy,
             "games": self.games,
             "won": self.won.to_json(),
             "of_solvable": self.of_solvable.to_json(),
-            "missed": {name: missed[name] for name in kept if name in missed},
+            "missed": self.missed.to_json(),
+            "missed_at_most": self.missed_at_most.to_json(),
+            "unknown_but_won": self.n_surprises,
         }
 
 
@@ -137,14 +142,19 @@ def solvability(
 
 def _rival(source: Source, name: str, played: Source, confidence: float) -> Rival:
     """Set a policy beside the solver, deal by deal."""
-    compared = compare({name: played, "solver": source}, columns=["won"], confidence=confidence)
-    both = [source, played]
+
+    def of(condition: str, given: str | None = None) -> Odds:
+        return ask([source, played], condition, given=given, confidence=confidence)
+
+    won = of("b.won == 1")
     return Rival(
         name,
-        compared.games,
-        ask(both, "b.won == 1", confidence=confidence).rate,
-        ask(both, "b.won == 1", given=f"a.status == '{SOLVED}'", confidence=confidence).rate,
-        compared.of("won"),
+        won.games,
+        won.rate,
+        of("b.won == 1", f"a.status == '{SOLVED}'").rate,
+        of(f"a.status == '{SOLVED}' and b.won == 0").rate,
+        of(f"a.status != '{UNSOLVABLE}' and b.won == 0").rate,
+        of(f"a.status == '{UNKNOWN}' and b.won == 1").events,
     )
 
 

@@ -107,10 +107,9 @@ def answer(found: Comparison, measure: Measure | None) -> str:
     far = max((least, most), key=lambda difference: abs(difference.difference.estimate))
     told = words.measure(far.measure)
     if len(mine) > 1:
-        places = [(difference.other, difference.variant, difference) for difference in mine]
-        places.append((far.base, found.baseline, far))
+        places = [(far.base, found.baseline), *((difference.other, difference.variant) for difference in mine)]
         low, high = min(places, key=lambda place: place[0]), max(places, key=lambda place: place[0])
-        change = f"from {_value(low[2], low[0])} under {low[1]} to {_value(high[2], high[0])} under {high[1]}"
+        change = f"from {_value(far, low[0])} under {low[1]} to {_value(far, high[0])} under {high[1]}"
     else:
         difference = difference_cell(far)
         unit = " percentage points" if far.measure.is_rate else ""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from analysis.comparison import Bounds as DifferenceBounds
 from analysis.solvability import SOLVED, UNKNOWN, UNSOLVABLE, Rival, Solvability
 from analysis.summary import Number
-from reports.comparison import joined, percent
-from reports.table import WIDTH, Cell, Column, cell, entry, plain, table, wrapped
+from reports.comparison import joined
+from reports.table import WIDTH, Column, cell, entry, plain, table, wrapped
 
 
 def render_solvability(
@@ -139,10 +138,11 @@ def _rivals(found: Solvability, width: int) -> list[str]:
     columns = [
         Column("won, %", [cell(rival.won, percent=True) for rival in found.rivals]),
         Column("of the solvable, %", [cell(rival.of_solvable, percent=True) for rival in found.rivals]),
-        Column("solvable but lost, % of all", [_missed(rival) for rival in found.rivals]),
+        Column("solvable but lost, % of all", [cell(rival.missed, percent=True) for rival in found.rivals]),
     ]
-    if any(rival.missed.bounds for rival in found.rivals):
-        columns.append(Column("with the unknown", [_range(rival.missed.bounds) for rival in found.rivals]))
+    if any(rival.missed_at_most != rival.missed for rival in found.rivals):
+        most = [cell(rival.missed_at_most, percent=True) for rival in found.rivals]
+        columns.append(Column("if all unknown are solvable", most))
     n = sorted({rival.games for rival in found.rivals})
     which = f"the same {_deals(n[0])}" if len(n) == 1 else "the same deals"
     first = "" if n[0] == found.summary.games else " (the first ones)"
@@ -151,18 +151,14 @@ def _rivals(found: Solvability, width: int) -> list[str]:
         *wrapped(f"Policies that do not know the stock, on {which}{first}:", width),
         "",
         *table(Column("Policy", names), columns, width),
+        *[line for rival in found.rivals if rival.n_surprises for line in _surprise(rival, width)],
     ]
 
 
-def _missed(rival: Rival) -> Cell:
-    return cell(percent(rival.missed.difference, rival.missed.measure))
-
-
-def _range(bounds: DifferenceBounds | None) -> str:
-    """Return the least and the most that unknown deals leave open."""
-    if bounds is None:
-        return ""
-    return f"{100 * bounds.low.estimate:.4g} to {100 * bounds.high.estimate:.4g}"
+def _surprise(rival: Rival, width: int) -> list[str]:
+    those = "it" if rival.n_surprises == 1 else "they"
+    told = f"{rival.policy} wins {_deals(rival.n_surprises)} that the search left unknown: so {those} can be won."
+    return wrapped(told, width)
 
 
 __all__ = ["render_solvability"]

@@ -11,7 +11,6 @@ import numpy as np
 from analysis.load import to_numpy
 from analysis.solvability import SOLVED, UNKNOWN, UNSOLVABLE, Rival, Solvability
 from reports import figures, words
-from reports.comparison import percent
 from reports.page import Block, Page, Picture, Table, Text
 from reports.run_page import (
     NOTHING,
@@ -215,7 +214,7 @@ def rules_of_thumb(found: Solvability) -> list[Block]:
         f"{label} {words.interval(share, percent=True)}" for label, share in zip(labels, shares, strict=True)
     )
     caption = "Share of the deals won by policies that do not know the stock, and the share proved to be winnable."
-    is_open = any(rival.missed.bounds for rival in found.rivals)
+    is_open = any(rival.missed_at_most != rival.missed for rival in found.rivals)
     rows = [(rival.policy, *_row(rival)[: 5 if is_open else 4]) for rival in found.rivals]
     heads: tuple[str, ...] = (
         "policy",
@@ -241,11 +240,9 @@ def rules_of_thumb(found: Solvability) -> list[Block]:
 
 
 def _row(rival: Rival) -> tuple[str, ...]:
-    missed = cell(percent(rival.missed.difference, rival.missed.measure))
-    bounds = rival.missed.bounds
-    ends = "" if bounds is None else f"{100 * bounds.low.estimate:.4g} to {100 * bounds.high.estimate:.4g}"
-    won, of_solvable = (cell(share, percent=True) for share in (rival.won, rival.of_solvable))
-    return (f"{rival.games:,}", *(f"{told.number} {told.tail}".strip() for told in (won, of_solvable, missed)), ends)
+    shares = (rival.won, rival.of_solvable, rival.missed, rival.missed_at_most)
+    cells = (cell(share, percent=True) for share in shares)
+    return (f"{rival.games:,}", *(f"{told.number} {told.tail}".strip() for told in cells))
 
 
 def placed(rivals: Mapping[str, Summary]) -> list[Block]:

@@ -113,13 +113,14 @@ def draw(
         Stands above the figure.
     """
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties
 
     with styled(**{"svg.fonttype": "none" if as_text else "path", "pdf.fonttype": 42}):
         figure = Figure(figsize=(width, height + bool(title) * _TITLE), layout="constrained")
         figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03)  # type: ignore[union-attr, call-arg]
         paint(figure.add_subplot())
         if title and figure.legends:
-            figure.legends[0].set_title(title, prop={"size": 10.5, "weight": "bold"})  # type: ignore[arg-type]
+            figure.legends[0].set_title(title, prop=FontProperties(size=10.5, weight="bold"))
         elif title:
             figure.suptitle(title, x=0.006, ha="left", size=10.5, weight="bold")
         target = io.BytesIO()

@@ -11,34 +11,43 @@ import click
 
 from scripts.ask import ask
 from scripts.compare import compare
+from scripts.doctor import doctor
+from scripts.engines import check_engine, engine_options, engines
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
 from scripts.exact import exact
 from scripts.figure import figure
-from scripts.numbers import Count
+from scripts.folders import merge, verify
+from scripts.numbers import Count, Share
 from scripts.options import (
+    Folder,
     examples,
     game_argument,
     json_option,
+    keep_options,
     policy_options,
     quiet_options,
     read_rules,
     read_spec,
-    rebuild_spec,
     refuse_beside_from,
     rule_options,
     seed_option,
     spec_from,
     threads_option,
+    until_option,
 )
 from scripts.plan import plan
-from scripts.playing import announce, play
+from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
+from scripts.race import race
 from scripts.report import report
 from scripts.solve import nodes_option, print_solvability, solve, solver_options, solver_spec
+from scripts.study import study
 from sim.game import Deal, Game, Spec
+from sim.provenance import rebuild_spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:
+    from scripts.until import Stopped
     from sim.api import Results
 
 MOST_GAMES = 10**12
@@ -145,21 +154,37 @@ def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
 @seed_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
-    help="The results folder; without it one under results/, named by what is played, N included. What lies there of "
-    "the same run is kept: the same command goes on after an interruption, and with --out a larger N adds games.",
+    help="The results folder, or an address such as s3://bucket/run; without it one under results/, named by what is "
+    "played, N included. What lies there of the same run is kept: the same command goes on after an interruption, and "
+    "with --out a larger N adds games.",
+)
+@keep_options
+@until_option
+@click.option(
+    "--share",
+    type=Share(),
+    metavar="K/N",
+    help="Play only the K-th of N equal shares of the games, as on one of N machines; 'fairdeal merge' joins them.",
 )
 @rule_options
 @policy_options
 @threads_option
+@engine_options
 @json_option
 @quiet_options
 def run(
     game: Game,
     n_games: int,
     out: Path | None,
+    keep: str,
+    joint: tuple[str, ...],
+    until: str | None,
+    share: tuple[int, int] | None,
     threads: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -170,24 +195,45 @@ def run(
     Game number i of a seed is always the same game, on any machine and with any number of threads.
     """
     from sim.api import prepare
-    from sim.store import default_folder
+    from sim.store import SUMMARY, default_folder
 
+    check_engine(engine, scheduler, threads)
     voice = Voice(quiet)
     spec = read_spec(game, given)
+    groups = [[name.strip() for name in group.split(",")] for group in joint]
+    watch = None
+    if until is not None and share is not None:
+        raise WrongCall("--until looks at all games, --share plays a part of them: give one of them")
+    if until is not None:
+        from analysis.sequential import Target, Watch
+        from scripts.until import play_until, side_of, until_folder
+
+        watch = Watch(Target.read(until), side_of(spec))
+        out = until_folder(spec, watch.target, keep) if out is None else out
+        groups += [watch.columns] * (keep == SUMMARY and len(watch.columns) > 1 and watch.columns not in groups)
     prepared = prepare(
         game,
         n_games,
         seed=spec.seed,
         rules=spec.rules,
         policies=spec.policies,
-        out=default_folder(spec, n_games) if out is None else out,
+        out=default_folder(spec, n_games, keep, share) if out is None else out,
+        keep=keep,
+        joint=groups,
+        share=share,
     )
-    announce(voice, prepared)
-    results = None
-    if prepared.n_missing:
-        results = play(voice, prepared, threads, shown=not no_progress)
+    results, stopped = None, None
+    if watch is not None:
+        announce_until(voice, prepared, watch.target.what, watch.target.half_width)
+        with engines(voice, engine, scheduler, threads) as opened:
+            results, stopped = play_until(voice, prepared, watch, threads, shown=not no_progress, engine=opened())
+    else:
+        announce(voice, prepared)
+        if prepared.n_missing:
+            with engines(voice, engine, scheduler, threads) as opened:
+                results = play(voice, prepared, threads, shown=not no_progress, engine=opened())
     assert prepared.folder is not None
-    _print_summary(prepared.folder, as_json, results)
+    _print_summary(prepared.folder, as_json, results, stopped)
     if results is not None:
         voice.say(
             f"Played {results.n_played:,} games in {results.seconds:.3g} s, {results.games_per_second:,.0f} a second; "
@@ -201,7 +247,7 @@ def run(
         "fairdeal summary results/mine",
     ),
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=Folder(), metavar="DIR")
 @json_option
 @quiet_options
 def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None:
@@ -233,35 +279,49 @@ def _is_solved(folder: Path) -> bool:
         return False
 
 
-def _print_summary(folder: Path, as_json: bool, results: Results | None = None) -> None:
+def _print_summary(folder: Path, as_json: bool, results: Results | None = None, stopped: Stopped | None = None) -> None:
     """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
     if _is_solved(folder):
         print_solvability(folder, as_json, results)
         return
+    from analysis.quality import assess
     from analysis.summary import summarise
     from scripts.findings import diagnose
 
     found = summarise(folder)
     spec, diagnosis = diagnose(found)
     if not as_json:
+        from reports.quality import render_quality
         from reports.text import render
 
         title, changes = (spec.game.title, spec.rules.changes()) if spec else (None, None)
-        click.echo(render(found, title=title, changes=changes, diagnosis=diagnosis))
+        texts = [render(found, title=title, changes=changes, diagnosis=diagnosis), render_quality(found)]
+        if stopped is not None:
+            from scripts.until import until_text
+
+            texts.append(until_text(stopped))
+        click.echo("\n\n".join(text for text in texts if text))
         return
     seconds = results.seconds if results else found.run.document.get("seconds")
     n_played = results.n_played if results else found.games
     speed = n_played / seconds if seconds else None
-    told = {**found.to_json(), "diagnosis": diagnosis, "seconds": seconds, "games_per_second": speed}
+    told = {
+        **found.to_json(),
+        "quality": assess(found).to_json(),
+        "diagnosis": diagnosis,
+        "seconds": seconds,
+        "games_per_second": speed,
+    } | ({"until": stopped.to_json()} if stopped else {})
     click.echo(json.dumps({**told, "folder": str(folder)}, ensure_ascii=False))
 
 
 main.add_command(compare)
 main.add_command(ask)
 main.add_command(plan)
+main.add_command(solve)
+main.add_command(race)
 main.add_command(report)
 main.add_command(figure)
-main.add_command(solve)
 main.add_command(exact)
 
 
@@ -286,7 +346,7 @@ main.add_command(exact)
 @click.option(
     "--from",
     "source",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="Take rules, policies and seed from a results folder.",
 )
@@ -416,6 +476,15 @@ def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: 
     if lacking:
         lack = "lacks a deck that its game needs" if len(lacking) == 1 else "lack a deck that their game needs"
         fail(FAILED, f"{len(lacking):,} of {len(deals):,} deals {lack}; the first is in line {lacking[0]}")
+
+
+# -- folders, files, the installation ---------------------------------------------------------------------------------
+
+
+main.add_command(study)
+main.add_command(merge)
+main.add_command(verify)
+main.add_command(doctor)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scripts.options import rebuild_spec
 from sim.game import Findings, Spec
+from sim.provenance import rebuild_spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scripts.errors import COMMAND, WRONG, WrongCall, fail
-from scripts.options import examples, quiet_options, rebuild_spec
+from scripts.options import examples, quiet_options
 from scripts.progress import Voice
 from scripts.variants import VARIANTS_DOCUMENT, read_margins, variant_folders
 from sim.game import Spec
+from sim.provenance import rebuild_spec
 from sim.rules import RuleError, listed, nearest
 
 if TYPE_CHECKING:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from scripts.engines import check_engine, engine_options, engines
 from scripts.errors import WrongCall
 from scripts.numbers import Count, parse_count
 from scripts.options import (
+    Folder,
     examples,
     game_argument,
     json_option,
@@ -29,6 +31,7 @@ from sim.rules import RuleError, listed, nearest
 if TYPE_CHECKING:
     from analysis.solvability import Solvability
     from sim.api import Prepared, Results
+    from sim.cluster import DaskEngine
 
 MOST_GAMES = 10**12
 PAIRED = 10_000  # deals that the policies play, if not said: they are there to be compared, the solver's share is not
@@ -39,7 +42,7 @@ nodes_option = click.option(
     "--nodes",
     type=Count(1, MAX_EFFORT),
     metavar="L",
-    help="The most positions with a choice that are searched for a deal. Default: 1M for bludiste.",
+    help="The most positions with a choice that are searched for a deal. Default: 10M for bludiste.",
 )
 
 
@@ -57,7 +60,7 @@ nodes_option = click.option(
 @seed_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="The results folder; without it one under results/, named by what is solved. The same command goes on after "
     "an interruption, and with --out a larger N adds deals.",
@@ -83,6 +86,7 @@ nodes_option = click.option(
 )
 @rule_options
 @threads_option
+@engine_options
 @json_option
 @quiet_options
 def solve(
@@ -96,6 +100,8 @@ def solve(
     paired: int | None,
     policies: str | None,
     threads: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -110,6 +116,7 @@ def solve(
     from sim.solvability import escalated_folder, find_solver, limits, n_unknown, prepare_solve
     from sim.store import default_folder
 
+    check_engine(engine, scheduler, threads)
     voice = Voice(quiet)
     solver, _ = find_solver(game)
     tried = limits(game, nodes, None if escalated is None else _most(escalated))
@@ -121,23 +128,30 @@ def solve(
     results: Results | None = None
     prepared: Prepared | None = None
     stages: list[dict[str, Any]] = []
-    for number, limit in enumerate(tried):
-        how = {"seed": seed, "rules": rules, "nodes": limit, "keep_moves": keep_moves}
-        folder = out if out is None or not number else escalated_folder(out, limit)
-        if folder is None:
-            folder = default_folder(prepare_solve(game, n_games, **how).spec, n_games)  # type: ignore[arg-type]
-        prepared = prepare_solve(game, n_games, **how, out=folder, known=results)  # type: ignore[arg-type]
-        if number:
-            voice.say(f"{stages[-1]['unknown']:,} deals are unknown; they are tried again with {limit:,} nodes each.")
-        announce(voice, prepared)
-        results = play(voice, prepared, threads, shown=not no_progress) if prepared.n_missing else prepared.play()
-        stages.append({"nodes": limit, "unknown": n_unknown(results), "folder": str(folder)})
-        if not stages[-1]["unknown"]:
-            break
-    assert prepared is not None
-    assert results is not None
-    if n_paired:
-        _play_rivals(voice, prepared, rivals, n_paired, threads, shown=not no_progress)
+    with engines(voice, engine, scheduler, threads) as opened:
+        for number, limit in enumerate(tried):
+            how = {"seed": seed, "rules": rules, "nodes": limit, "keep_moves": keep_moves}
+            folder = out if out is None or not number else escalated_folder(out, limit)
+            if folder is None:
+                folder = default_folder(prepare_solve(game, n_games, **how).spec, n_games)  # type: ignore[arg-type]
+            prepared = prepare_solve(game, n_games, **how, out=folder, known=results)  # type: ignore[arg-type]
+            if number:
+                voice.say(
+                    f"{stages[-1]['unknown']:,} deals are unknown; they are tried again with {limit:,} nodes each."
+                )
+            announce(voice, prepared)
+            results = (
+                play(voice, prepared, threads, shown=not no_progress, engine=opened())
+                if prepared.n_missing
+                else prepared.play()
+            )
+            stages.append({"nodes": limit, "unknown": n_unknown(results), "folder": str(folder)})
+            if not stages[-1]["unknown"]:
+                break
+        assert prepared is not None
+        assert results is not None
+        if n_paired:
+            _play_rivals(voice, prepared, rivals, n_paired, threads, opened, shown=not no_progress)
     print_solvability(prepared.folder or Path(), as_json, results, stages=stages)
     if results.n_played:
         voice.say(
@@ -199,7 +213,14 @@ def _rivals(game: Game, given: str | None, default: tuple[str, ...]) -> list[str
 
 
 def _play_rivals(
-    voice: Voice, prepared: Prepared, names: list[str], n_games: int, threads: int | None, *, shown: bool
+    voice: Voice,
+    prepared: Prepared,
+    names: list[str],
+    n_games: int,
+    threads: int | None,
+    opened: Callable[[], DaskEngine | None],
+    *,
+    shown: bool,
 ) -> None:
     """Play the first of the same deals by policies that do not know the stock."""
     from sim.api import prepare
@@ -212,7 +233,7 @@ def _play_rivals(
         run = prepare(spec.game, max(n_games, there), seed=spec.seed, rules=spec.rules, policies=name, out=out)
         if run.n_missing:
             voice.say(f"Playing {run.games:,} of the same deals by {name}")
-            play(voice, run, threads, shown=shown)
+            play(voice, run, threads, shown=shown, engine=opened())
 
 
 def _there(folder: Path) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sim.api import Prepared, Results, prepare, run
+    from sim.cluster import DaskEngine, EngineError
     from sim.game import Game, Spec
     from sim.games import GAMES, get_game
     from sim.quantities import Exact, exact
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from sim.store import RefusedError, StoreError, check, default_folder, iter_parts, read_manifest
 
 _HOMES = {
+    "DaskEngine": "sim.cluster",
+    "EngineError": "sim.cluster",
     "GAMES": "sim.games",
     "Exact": "sim.quantities",
     "Game": "sim.game",
@@ -44,6 +47,8 @@ _HOMES = {
 
 __all__ = [
     "GAMES",
+    "DaskEngine",
+    "EngineError",
     "Exact",
     "Game",
     "Prepared",

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import importlib
 import json
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -96,7 +97,8 @@ class Slot:
         words = [word.strip() for word in (self.default if given is None else given).split(",")]
         names = [self.parse(word)[0] for word in words]
         if not any(name in self.efforts for name in names):
-            takes = f"; {listed(list(self.efforts), 'and')} does" if self.efforts else ""
+            do = "does" if len(self.efforts) == 1 else "do"
+            takes = f"; {listed(list(self.efforts), 'and')} {do}" if self.efforts else ""
             raise RuleError(f"--effort: {listed(names, 'and')} takes no effort{takes}")
         return ",".join(
             f"{word}:{effort}" if name in self.efforts and ":" not in word else word
@@ -208,6 +210,11 @@ class Game:
     reshuffles: Mapping[str, str] = dataclasses.field(default_factory=dict)
     solver: Solver | None = None
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle a game as the name of its package, which has it at the other end, too."""
+        module = sys.modules.get(self.package)
+        return (_game_of, (self.package,)) if getattr(module, "GAME", None) is self else super().__reduce__()
+
     def policies(self, given: Mapping[str, str | Sequence[str] | None], seats: int) -> dict[str, tuple[str, ...]]:
         """Return one policy per seat for each slot.
 
@@ -240,6 +247,11 @@ class Game:
     def kernel(self) -> Kernel:
         """Import the game's kernel (which loads numba)."""
         return importlib.import_module(f"{self.package}.kernel")
+
+
+def _game_of(package: str) -> Game:
+    game: Game = importlib.import_module(package).GAME
+    return game
 
 
 @dataclasses.dataclass(frozen=True)
@@ -358,6 +370,10 @@ class Spec:
         if self.solver is not None:
             return self.solver.columns(self.rules, self.keep_moves)
         return self.game.columns(self.rules)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived: another process can derive it, too."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @functools.cached_property
     def solver(self) -> Solver | None:

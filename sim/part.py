@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim import pages
+from sim import pages, storage
 from sim.outcome import Column
 from sim.pages import INDEX as INDEX
 from sim.pages import schema as schema
+from sim.storage import replace_file as replace_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +24,7 @@ PROVENANCE = b"fairdeal"
 """Key of the provenance in a part's Parquet metadata."""
 
 _PART = re.compile(r"part-(\d{12})-(\d{12})\.parquet")
-_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|_run\.json)\.[0-9a-f]{32}\.tmp")
+_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|counts-\d{12}-\d{12}\.json|_run\.json)\.[0-9a-f]{32}\.tmp")
 
 
 class PartError(ValueError):
@@ -43,13 +42,16 @@ class Part:
     size
         Bytes in the file.
     footer
-        SHA-256 of the file's last bytes, from the Parquet footer on; pages carry checksums of their own.
+        SHA-256 of the file's last bytes, from the Parquet footer on: enough to know a file by without reading it all.
+    sha256
+        That of the whole file.
     """
 
     first: int
     games: int
     size: int
     footer: str
+    sha256: str
 
     @property
     def name(self) -> str:
@@ -146,14 +148,10 @@ def _strings(words: Sequence[str], present: np.ndarray[Any, Any] | None = None) 
     return pa.Array.from_buffers(pa.string(), len(words), [_bits(present), pa.py_buffer(offsets), text])
 
 
-def write(
-    folder: Path,
-    columns: Sequence[Column],
-    document: Mapping[str, Any],
-    first: int,
-    arrays: Sequence[np.ndarray[Any, Any]],
-) -> Part:
-    """Write a block as a part of `folder`, whole or not at all.
+def encode(
+    columns: Sequence[Column], document: Mapping[str, Any], first: int, arrays: Sequence[np.ndarray[Any, Any]]
+) -> tuple[Part, memoryview]:
+    """Return a block as a part, and its file.
 
     Parameters
     ----------
@@ -161,40 +159,31 @@ def write(
         What `sim.provenance.describe` returns; the range is added.
     arrays
         The columns, as `sim.runner.Rows` has them.
+    """
+    n_games = len(arrays[0])
+    provenance = {**document, "range": {"first": first, "games": n_games}}
+    data = memoryview(pages.encode(columns, first, arrays, {PROVENANCE: json.dumps(provenance).encode()}))
+    footer = data[-_footer_size(bytes(data[-8:])) :]
+    return Part(first, n_games, len(data), _hash(footer), _hash(data)), data
+
+
+def write(
+    folder: Path,
+    columns: Sequence[Column],
+    document: Mapping[str, Any],
+    first: int,
+    arrays: Sequence[np.ndarray[Any, Any]],
+) -> Part:
+    """Write a block as a part of `folder`, whole or not at all; the parameters are those of `encode`.
 
     Raises
     ------
     OSError
         If it cannot be written; nothing is left behind.
     """
-    n_games = len(arrays[0])
-    provenance = {**document, "range": {"first": first, "games": n_games}}
-    data = memoryview(pages.encode(columns, first, arrays, {PROVENANCE: json.dumps(provenance).encode()}))
-    part = Part(first, n_games, len(data), _footer_hash(data[-_footer_size(bytes(data[-8:])) :]))
+    part, data = encode(columns, document, first, arrays)
     replace_file(folder / part.name, data)
     return part
-
-
-def replace_file(path: Path, data: bytes | memoryview) -> None:
-    """Write a file so that it appears whole or not at all: a temporary name, fsync, rename.
-
-    The folder itself is left to the caller to sync.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the temporary file is removed.
-    """
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _footer_size(tail: bytes) -> int:
@@ -204,8 +193,22 @@ def _footer_size(tail: bytes) -> int:
     return int.from_bytes(tail[:4], "little") + 8
 
 
-def _footer_hash(footer: bytes | memoryview) -> str:
-    return hashlib.sha256(footer).hexdigest()
+def _hash(data: bytes | memoryview) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_whole(path: Path, part: Part) -> bool:
+    """Tell whether the file is there and has every byte that was written.
+
+    Raises
+    ------
+    OSError
+        If it is there but cannot be read.
+    """
+    try:
+        return _hash(storage.read(path)) == part.sha256
+    except FileNotFoundError:
+        return False
 
 
 def inspect(path: Path) -> tuple[Part, dict[str, Any]]:
@@ -224,23 +227,19 @@ def inspect(path: Path) -> tuple[Part, dict[str, Any]]:
     named = range_of(path.name)
     if named is None:
         raise PartError("its name is not a part's")
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 8))
-        length = _footer_size(file.read())
-        if length > size:
-            raise PartError("it is cut short")
-        file.seek(size - length)
-        footer = _footer_hash(file.read())
+    data = storage.read(path)
+    length = _footer_size(data[-8:])
+    if length > len(data):
+        raise PartError("it is cut short")
     try:
-        metadata = pq.read_metadata(path)
+        metadata = pq.read_metadata(pa.BufferReader(data))
         document = json.loads((metadata.metadata or {})[PROVENANCE])
         span = (document["range"]["first"], document["range"]["games"])
     except (KeyError, TypeError, ValueError, pa.ArrowException, OSError) as error:
         raise PartError("its footer is damaged or not a part's") from error
     if span != named or metadata.num_rows != span[1]:
         raise PartError(f"its name, its provenance and its {metadata.num_rows} rows do not agree")
-    return Part(*named, size, footer), document
+    return Part(*named, len(data), _hash(data[-length:]), _hash(data)), document
 
 
 def read(path: Path) -> pa.Table:
@@ -255,7 +254,7 @@ def read(path: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(storage.source(path), page_checksum_verification=True) as file:
             table = file.read()
             table.validate(full=True)
             return table

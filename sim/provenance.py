@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sim.game import Spec
+from sim.games import get_game
 from sim.outcome import Column
 
 FORMAT = 1
@@ -64,6 +65,19 @@ def column_notes(columns: Sequence[Column]) -> list[dict[str, Any]]:
         }
         for column in columns
     ]
+
+
+def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
+    """Return the specification that a results folder names.
+
+    Raises
+    ------
+    RuleError
+        If this version has no such game, rules or policies.
+    """
+    game = get_game(plain["game"])
+    rules = game.rules.build(options=plain["rules"])
+    return Spec.build(game, rules, plain["policies"], plain["seed"], keep_moves=bool(plain.get("keep_moves")))
 
 
 def describe(spec: Spec, kernel_hash: str) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from sim.game import Game, Player, Spec
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 CHANCE, MEAN, COUNT = "chance", "mean", "count"
 
 CHUNK = 2**13
+LEAST_EVENTS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -275,6 +278,30 @@ class Counts:
         return (self.squares * self.n - self.total**2) / (self.n * (self.n - 1))
 
 
+def deviation(quantity: Quantity, counts: Counts) -> float:
+    """Return how many standard errors what games show lies from the exact value; the error follows from the latter.
+
+    Where fewer than `LEAST_EVENTS` events (or their opposites) are expected, the count is not normal: then the chance
+    of one so far off or farther, by Poisson's law, is written as the number of standard errors that are as rare.
+    """
+    per = quantity.shown.per if isinstance(quantity.shown, Seen) else 1
+    value, n = float(quantity.exact), counts.n
+    if quantity.kind != CHANCE or per != 1:
+        gap, error = abs(counts.mean / per - value), (counts.variance / n) ** 0.5 / per
+        return gap / error if error else gap * 1e9  # what never varies has to be right to the last digit
+    few, expected = (counts.total, n * value) if value <= 0.5 else (n - counts.total, n * (1 - value))
+    if expected >= LEAST_EVENTS:
+        return abs(few - expected) / math.sqrt(expected * (1 - expected / n))
+    if not expected:
+        return few * 1e9
+    terms = [math.exp(k * math.log(expected) - expected - math.lgamma(k + 1)) for k in range(few + 1)]
+    at_most = math.fsum(terms)
+    tail = min(at_most, 1 - at_most + terms[-1])
+    if few > expected and tail < 1e-9:  # the difference is all rounding
+        tail = terms[-1]
+    return max(0.0, -NormalDist().inv_cdf(min(0.5, max(tail, 1e-300))))
+
+
 Name = tuple[str, str]
 """A section's title and a quantity's name."""
 
@@ -371,6 +398,7 @@ __all__ = [
     "Seen",
     "count_deals",
     "count_rows",
+    "deviation",
     "exact",
     "exact_of",
     "simulate",

@@ -131,12 +131,13 @@ class _Block:
 
 
 class _Worker:
-    """What the threads share."""
+    """What the threads share; `closes` says whether blocks that take long end early."""
 
-    def __init__(self, player: Player, sink: Sink, stopped: Callable[[], bool]) -> None:
+    def __init__(self, player: Player, sink: Sink, stopped: Callable[[], bool], *, closes: bool = True) -> None:
         self.player = player
         self.sink = sink
         self.stopped = stopped
+        self.closes = closes
         self.chunk = FIRST_CHUNK
         self.began = time.monotonic()
 
@@ -164,7 +165,7 @@ class _Worker:
                 chunk = min(LARGEST_CHUNK, 2 * chunk)
             elif now - began > LONG_CHUNK:
                 chunk = max(1, chunk // 2)
-            if now > closing:
+            if self.closes and now > closing:
                 break
         self.chunk = chunk
         return block.n_played, self.sink(block.first, rows.arrays(block.n_played))
@@ -179,6 +180,14 @@ def warm(player: Player) -> Player:
     """Compile a player's kernel."""
     Player(player.spec.brief()).play(0, 1)
     return player
+
+
+def play_whole(player: Player, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+    """Return the columns of one block (see `Rows`), however long it takes."""
+    whole = _Worker(player, lambda first, arrays: arrays, lambda: False, closes=False).play(_Block(first, n_games))
+    assert whole is not None
+    arrays: list[np.ndarray[Any, Any]] = whole[1]
+    return arrays
 
 
 def play(

@@ -14,6 +14,7 @@ from sim.api import Prepared, Results, prepare
 from sim.game import MAX_EFFORT, Game, Player, Slot, Solver, Spec
 from sim.games import GAMES, get_game
 from sim.rules import RuleError, Rules, listed
+from sim.storage import place
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +177,7 @@ def solve(
     game = get_game(game) if isinstance(game, str) else game
     results: Results | None = None
     for number, limit in enumerate(limits(game, nodes, escalate)):
-        folder = escalated_folder(Path(out), limit) if out is not None and number else out
+        folder = escalated_folder(place(out), limit) if out is not None and number else out
         prepared = prepare_solve(
             game,
             games,

@@ -16,6 +16,8 @@ from sim.games.bludiste import kernel
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.deals import read_deal, stock_pack
 from sim.rules import RuleError
+from tests import live
+from tests.live import differ, untried
 from tests.reference import bludiste as reference
 from tests.reference.streams import PolicyStream
 
@@ -27,9 +29,7 @@ def specification(policy="first", seed=1, **options):
 
 
 def rows_of(spec, first, n):
-    """Play n games and return a dict for each."""
-    raw = Player(spec).play(first, n)
-    return [{c.name: int(raw[i][game]) for i, c in enumerate(spec.columns)} for game in range(n)]
+    return live.rows_of(Player(spec), first, n)
 
 
 def reference_row(spec, game, stock=None):
@@ -212,16 +212,15 @@ LIVE = [
 
 @pytest.mark.parametrize(("option", "value", "other", "rest", "policy", "game"), LIVE)
 def test_option_is_live(option, value, other, rest, policy, game):
-    with_value = rows_of(specification(policy, **rest, **{option: value}), game, 1)
-    with_other = rows_of(specification(policy, **rest, **{option: other}), game, 1)
-    assert with_value != with_other
+    assert differ(
+        Player(specification(policy, **rest, **{option: value})),
+        Player(specification(policy, **rest, **{option: other})),
+        game,
+    )
 
 
 def test_every_option_and_every_value_stands_in_the_table():
-    tried = {(option, value) for option, value, *_ in LIVE}
-    for name, kind in GAME.rules.kinds().items():
-        for value in kind.samples():
-            assert (name, kind.text(value)) in tried
+    assert untried(GAME.rules, LIVE, every_number=True) == []
 
 
 # -- what always holds -------------------------------------------------------------------------------------------------
@@ -368,7 +367,7 @@ def test_effort_on_the_command_line():
     slot = GAME.slots[0]
     assert slot.with_effort("best", 4) == "best:4"
     assert slot.with_effort("best:2", 4) == "best:2"
-    with pytest.raises(RuleError, match="--effort: first takes no effort; best does"):
+    with pytest.raises(RuleError, match="--effort: first takes no effort; best and solver do"):
         slot.with_effort(None, 4)
 
 

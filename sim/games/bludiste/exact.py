@@ -188,7 +188,7 @@ def sections(spec: Spec) -> Iterator[Section]:
     yield Section("The first row as it is dealt: cards that fit a foundation", tuple(found))
     offers = offers_law(columns, n_kinds, copies, len(pack))
     yield Section(
-        "Foundations that take a card of it (equal cards count once)",
+        "Foundations that take a card of the first row (equal cards count once)",
         tuple(Quantity(str(j), p, shown=dealt("offers", j)) for j, p in offers.items()),
     )
     yield _placed(rules, dealt)
@@ -199,16 +199,14 @@ def sections(spec: Spec) -> Iterator[Section]:
             Quantity("orders of the stock that differ", Fraction(deals), COUNT),
             # Every card is in the stock, so no renaming of the suits leaves an order as it is.
             Quantity("… if suits may be renamed", Fraction(deals, factorial(SUITS)), COUNT),
-            Quantity(
-                "first rows that differ, the order of their cards aside", Fraction(distinct_rows(columns, decks)), COUNT
-            ),
+            Quantity("first rows that differ in their cards", Fraction(distinct_rows(columns, decks)), COUNT),
         ),
     )
 
 
 def _placed(rules: BludisteRules, dealt: Any) -> Section:
     """Return the law of the cards placed from the first row before a gap is filled."""
-    title = "Cards of it that can be placed, one after another, before a gap is filled"
+    title = "Cards of the first row that can be placed, one after another, before a gap is filled"
     if rules.refill is Refill.AT_ONCE:
         return Section(
             title, (), ("refill = at_once: every gap is filled at once, so this is a matter of the whole stock",)

@@ -250,20 +250,27 @@ def is_refuted(s: Any, rules: Any) -> bool:
     if not rules.shortcuts & DEAD:
         return False
     always0, always1 = always_open(s, rules)
-    if not relax(s, rules, always0, always1, True, False):
+    if not relax(s, rules, always0, always1, np.bool_(True), np.bool_(False)):
         certify(s, rules)
         return True
     if rules.shortcuts & LOOK_AHEAD and freezes(s, rules):
-        relax(s, rules, ~NONE, ~NONE, False, True)
+        relax(s, rules, ~NONE, ~NONE, np.bool_(False), np.bool_(True))
         if s.reach_drawn < rules.n_stock:
             new0, new1 = newest_row(s, rules)
-            if not relax(s, rules, rules.row[0, 0] | (new0 & s.gone0), rules.row[0, 1] | (new1 & s.gone1), True, False):
+            if not relax(
+                s,
+                rules,
+                rules.row[0, 0] | (new0 & s.gone0),
+                rules.row[0, 1] | (new1 & s.gone1),
+                np.bool_(True),
+                np.bool_(False),
+            ):
                 certify(s, rules)
                 return True
     return False
 
 
-@compiled
+@inlined
 def settle(s: Any, rules: Any) -> int:
     """Make every move that is no choice, and start the reason with what that looked at."""
     s.reason[:] = NONE
@@ -370,7 +377,7 @@ def keep_only(s: Any, rules: Any, frame: Any, mark: int, draw0: int, draw1: int)
     return False
 
 
-@compiled
+@inlined
 def sort_moves(s: Any) -> None:
     """Put closed cards first, those with fewest moves before others, and the moves of a card together."""
     n = s.n_moves
@@ -400,7 +407,7 @@ def sort_moves(s: Any) -> None:
             s.moves[i] = np.int64(s.moves[i]) | LAST
 
 
-@compiled
+@inlined
 def order_moves(s: Any, rules: Any, frame: Any) -> None:
     """Order the moves at random, but closed cards first, or keep only a closed one that draws nothing."""
     for i in range(s.n_moves - 1, 0, -1):
@@ -417,13 +424,13 @@ def order_moves(s: Any, rules: Any, frame: Any) -> None:
     if s.drawn >= rules.n_stock:
         draw0 = NONE
         draw1 = NONE
-    relax(s, rules, ~NONE, ~NONE, False, True)
-    mark_closed(s, rules, CLOSED_FREE)
+    relax(s, rules, ~NONE, ~NONE, np.bool_(False), np.bool_(True))
+    mark_closed(s, rules, np.int64(CLOSED_FREE))
     frame[F_TOUCH_FREE] = s.gone0 & draw0
     frame[F_TOUCH_FREE + 1] = s.gone1 & draw1
     always0, always1 = always_open(s, rules)
-    relax(s, rules, always0, always1, False, True)
-    mark_closed(s, rules, CLOSED)
+    relax(s, rules, always0, always1, np.bool_(False), np.bool_(True))
+    mark_closed(s, rules, np.int64(CLOSED))
     frame[F_TOUCH] = s.gone0 & draw0
     frame[F_TOUCH + 1] = s.gone1 & draw1
     frame[F_PHASE + EXACT] = s.gone0 & ~new0
@@ -431,8 +438,9 @@ def order_moves(s: Any, rules: Any, frame: Any) -> None:
     frame[F_PHASE + CLASS] = s.open0 & ~s.gone0 & ~new0
     frame[F_PHASE + CLASS + 1] = s.open1 & ~s.gone1 & ~new1
     frame[F_PHASE + ACTIVE] = s.fitting
-    if keep_only(s, rules, frame, CLOSED_FREE, draw0, draw1) or keep_only(s, rules, frame, CLOSED, draw0, draw1):
-        return
+    for mark in (CLOSED_FREE, CLOSED):
+        if keep_only(s, rules, frame, mark, draw0, draw1):
+            return
     frame[F_RULE] = RULE_GROUPS
     sort_moves(s)
 
@@ -473,7 +481,7 @@ def entry_card(table: Any, entry: int, cell: int) -> int:
     return np.int64((table[np.uint64(entry + 9 + (cell >> 3))] >> np.uint64(8 * (cell & 7))) & np.uint64(63))
 
 
-@compiled
+@inlined
 def has_same_cards(s: Any, table: Any, entry: int, first: int, end: int) -> bool:
     """Tell whether a row holds the same cards as in an entry, in whatever order."""
     for cell in range(first, end):
@@ -487,7 +495,7 @@ def has_same_cards(s: Any, table: Any, entry: int, first: int, end: int) -> bool
     return True
 
 
-@compiled
+@inlined
 def is_known(s: Any, table: Any, rules: Any) -> bool:
     """Tell whether the position is refuted by an entry; if so, add the entry's reason."""
     bucket = find_bucket(s, table, rules)
@@ -527,7 +535,7 @@ def is_known(s: Any, table: Any, rules: Any) -> bool:
     return False
 
 
-@compiled
+@inlined
 def remember(s: Any, table: Any, rules: Any, reason: Any) -> None:
     """Enter the position as refuted."""
     bucket = find_bucket(s, table, rules)
@@ -561,7 +569,7 @@ def remember(s: Any, table: Any, rules: Any, reason: Any) -> None:
 # -------------------------------------------------------------------------------------------------------------- search
 
 
-@compiled
+@inlined
 def after_child(s: Any, rules: Any, frame: Any, move: int) -> bool:
     """Take over the reason why a move loses; return whether the whole position is lost by it (see the module)."""
     for i in range(N_REASON):
@@ -594,7 +602,7 @@ def after_child(s: Any, rules: Any, frame: Any, move: int) -> bool:
     return lost
 
 
-@compiled
+@inlined
 def finish(s: Any, table: Any, rules: Any, frame: Any, by_group: bool) -> None:
     """Enter the position of a frame as refuted and turn the reason into that of the position it was entered with."""
     for i in range(N_REASON):
@@ -616,7 +624,7 @@ def finish(s: Any, table: Any, rules: Any, frame: Any, by_group: bool) -> None:
     s.reason[ACTIVE] |= frame[F_PATH + ACTIVE]
 
 
-@compiled
+@inlined
 def search_learning(s: Any, table: Any, rules: Any, node_limit: int) -> int:
     """Decide the deal in `stock`; return the status."""
     begin_search(s, table, rules)

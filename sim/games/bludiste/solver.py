@@ -102,7 +102,7 @@ COLUMNS = ("status", "limit", "nodes", "depth", "choice_points", "placed", "rows
 N_PROBES = 8
 
 
-@compiled
+@inlined
 def keep_closed(s: Any, rules: Any) -> None:
     """Keep the placements of one card only, if there is a card for which that loses nothing.
 
@@ -142,7 +142,7 @@ def keep_closed(s: Any, rules: Any) -> None:
         if not one_role:
             if not relaxed:
                 always0, always1 = always_open(s, rules)
-                relax(s, rules, always0, always1, False, rules.refill == AT_ONCE)
+                relax(s, rules, always0, always1, np.bool_(False), rules.refill == AT_ONCE)
                 relaxed = True
             if not is_closed(s, rules, card, move & 7):
                 continue
@@ -173,7 +173,7 @@ def stays_free(s: Any, rules: Any, cell: int) -> bool:
     return s.grid[np.uint64(above)] == GAP and not is_filled_row(s, rules, above // rules.columns)
 
 
-@compiled
+@inlined
 def try_start(s: Any, rules: Any, move: int) -> int:
     """Make a start and all the suit's placements that follow from it, look what that does, and take it all back.
 
@@ -264,7 +264,7 @@ def drop_starts(s: Any, rules: Any, may_step: bool, n_due: int) -> None:
 # --------------------------------------------------------------------------------------------------------------- table
 
 
-@compiled
+@inlined
 def write_key(s: Any, rules: Any) -> None:
     """Write the whole position into `key`."""
     word = NONE
@@ -292,7 +292,7 @@ def write_key(s: Any, rules: Any) -> None:
         k += 1
 
 
-@compiled
+@inlined
 def visit(s: Any, rules: Any, table: Any) -> bool:
     """Enter the position into the table; return whether it was there.
 
@@ -340,7 +340,7 @@ def visit(s: Any, rules: Any, table: Any) -> bool:
 # -------------------------------------------------------------------------------------------------------------- search
 
 
-@compiled
+@inlined
 def settle(s: Any, rules: Any) -> int:
     """Make every move that is no choice; then list the moves to try."""
     while True:
@@ -372,12 +372,12 @@ def settle(s: Any, rules: Any) -> int:
                 elif s.grace_used < rules.grace:
                     list_graces(s, rules)
             if rules.transfer and s.n_moves > 1 and rules.shortcuts & DEFER:
-                drop_starts(s, rules, np.int64(s.moves[s.n_moves - 1]) & 7 == STEP, 0)
+                drop_starts(s, rules, np.int64(s.moves[s.n_moves - 1]) & 7 == STEP, np.int64(0))
         elif s.n_moves > 1:
             if rules.shortcuts & FORCED:
                 keep_closed(s, rules)
             if rules.transfer and s.n_moves > 1 and rules.shortcuts & DEFER:
-                drop_starts(s, rules, False, n_due)
+                drop_starts(s, rules, np.bool_(False), n_due)
         if s.n_moves == 0:
             return DEAD_END
         if s.n_moves > 1:
@@ -392,7 +392,7 @@ def add_move(s: Any, kind: int) -> None:
     s.n_moves += 1
 
 
-@compiled
+@inlined
 def place_freely(s: Any, rules: Any) -> bool:
     """Make a placement that is always safe under ``deal = any_time``, if there is one; tell whether there was.
 
@@ -418,7 +418,7 @@ def place_freely(s: Any, rules: Any) -> bool:
     return False
 
 
-@compiled
+@inlined
 def search(s: Any, table: Any, rules: Any, node_limit: int) -> int:
     """Decide the deal in `stock`, depth first."""
     begin_search(s, table, rules)

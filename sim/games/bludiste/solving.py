@@ -810,12 +810,12 @@ def is_dead(s: Any, rules: Any) -> bool:
     """
     always0, always1 = always_open(s, rules)
     if rules.shortcuts & LOOK_AHEAD and freezes(s, rules):
-        relax(s, rules, always0, always1, False, True)
+        relax(s, rules, always0, always1, np.bool_(False), np.bool_(True))
         if s.reach_drawn < rules.n_stock:
             newest = np.uint64(s.n_rows - 1)
             always0 = rules.row[0, 0] | (rules.row[newest, 0] & s.gone0)
             always1 = rules.row[0, 1] | (rules.row[newest, 1] & s.gone1)
-    if not relax(s, rules, always0, always1, True, False):
+    if not relax(s, rules, always0, always1, np.bool_(True), np.bool_(False)):
         return True
     if rules.shortcuts & START_RANKS and (rules.transfer or s.nodes >= rules.probes_from):
         for suit in range(rules.n_suits):
@@ -823,7 +823,7 @@ def is_dead(s: Any, rules: Any) -> bool:
                 may_begin = False
                 for rank in range(1, rules.n_ranks + 1):
                     s.start_rank[suit] = rank
-                    if relax(s, rules, always0, always1, True, False):
+                    if relax(s, rules, always0, always1, np.bool_(True), np.bool_(False)):
                         may_begin = True
                         break
                 s.start_rank[suit] = 0

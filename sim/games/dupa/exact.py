@@ -154,7 +154,9 @@ def _answers(
     if several and may:
         within = _product([choices[rank] for rank in may], rest)
         without = _product([choices[rank] for rank in range(ace + 1) if rank not in may and rank != lead], rest)
-        found += sum(within[e] * without[rest - e] * comb(copies * len(may) - e, hand) for e in range(rest + 1) if within[e])
+        found += sum(
+            within[e] * without[rest - e] * comb(copies * len(may) - e, hand) for e in range(rest + 1) if within[e]
+        )
     if hand > copies:
         return found  # no set is as large
     sets = [ace, *(() if demands or lead == ace else (lead,)), *(() if several else may)]
@@ -253,14 +255,14 @@ def sections(spec: Spec) -> Iterator[Section]:
         shown = Dealt(_statistic("most", rules.players, hand), n_aces, pack)
         found.append(Quantity("some seat has all", rules.players * aces.get(n_aces, Fraction(0)), shown=shown))
     yield Section("Aces of a seat", tuple(found))
-    yield _going_out(rules)
+    yield _going_out(rules, spec.policies["policy"][0])
 
 
-def _going_out(rules: DupaRules) -> Section:
+def _going_out(rules: DupaRules, leader: str) -> Section:
     """Return who goes out in one move."""
     hand, copies = rules.cards_each, COPIES * rules.decks
     title = "Going out in one move"
-    first = "the leader's hand is one set"
+    first = "the leader: its hand is one set"
     one_round = (("rounds", 1), ("max_turns", max(3, rules.max_turns)))
     greedy = (("policy", "greedy"),)
     found = [Quantity(first, one_set(hand, copies), shown=Seen("turns", 1, rules=one_round, policies=greedy))]
@@ -272,11 +274,13 @@ def _going_out(rules: DupaRules) -> Section:
     dupas = rules.dupa is not Dupa.OFF
     several = rules.several_dupas and dupas
     demands = rules.opening is Opening.DUPA and dupas
-    name = "the second player can with its first move, after a {} lead"
+    name = "the second player, after a {} lead"
     chance = second_goes_out(hand, several, demands, copies, dupas=dupas)
     seen = Seen("turns", 2, rules=one_round, policies=greedy)
     found.append(Quantity(name.format("greedy"), chance, shown=seen))
-    missing = ["after a lead of the policy careful (what it leads depends on more than these counts)"]
+    missing = []
+    if leader == "careful":
+        missing.append("after a lead of the policy careful (what it leads depends on more than these counts)")
     if rules.pass_when is PassWhen.ANY:
         missing.insert(0, "pass_when = any: after a random lead (it may pass instead)")
     else:
