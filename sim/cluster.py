@@ -257,7 +257,7 @@ class DaskEngine:
                     n_workers=n_workers,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    dashboard_address=":0",
                     silence_logs=logging.CRITICAL,
                     preload=[_IGNORE_CTRL_C],
                 )

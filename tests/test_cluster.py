@@ -14,6 +14,7 @@ import pytest
 
 from sim import DaskEngine, EngineError, RuleError, Spec, StoreError, check, prepare, read_manifest, run, storage
 from sim import cluster as ours
+from sim.api import Sitting
 from sim.game import RANDOM_SCHEME, Player
 from sim.provenance import FORMAT, software
 from sim.runner import play_whole
@@ -137,17 +138,12 @@ def test_files_are_the_same_byte_for_byte_rows_and_counts(tmp_path, cluster):
 
 
 def test_stages_are_played_alike(tmp_path, cluster, expected):
-    looked = []
-
-    def look(seen, games, paths):
-        looked.append((seen, games))
-        return games >= 4_000
-
     prepared = prepare(GAME, N, out=tmp_path / "run")
-    with DaskEngine(cluster.address) as engine:
-        results = prepared.play_in_stages([1_000, 2_000, 4_000, 8_000], look, engine=engine)
-    assert looked == [(0, 1_000), (1_000, 2_000), (2_000, 4_000)]
-    assert results.complete
+    with DaskEngine(cluster.address) as engine, Sitting(prepared, engine) as sitting:
+        for games in (1_000, 2_000, 4_000):
+            assert sitting.play_to(games)
+            assert len(sitting.parts(games // 2, games)) > 0
+    assert sitting.results().complete
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "run"), expected.iloc[:4_000])
 
 
