@@ -164,13 +164,20 @@ class Findings:
         Category column → value → count.
     lows
         Column → lower end of the mean's interval, so that a small sample is not called degenerate by chance; where it
-        is missing, the mean stands for it.
+        is missing, the mean stands for it. For a value of a column (see `counts`) the key is ``column=value``.
+    counts
+        Column → value → games, for the numeric columns with few values.
     """
 
     games: int
     means: Mapping[str, float]
     ends: Mapping[str, Mapping[str, int]]
     lows: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    counts: Mapping[str, Mapping[float, int]] = dataclasses.field(default_factory=dict)
+
+    def rate(self, column: str, value: float) -> float:
+        """Return the share of games in which a counted numeric column has this value (0–1)."""
+        return self.counts.get(column, {}).get(value, 0) / self.games if self.games else 0.0
 
     def share(self, column: str, value: str) -> float:
         """Return the share of games whose category `column` is `value` (0–1)."""

@@ -8,6 +8,7 @@ from sim.game import Game
 from sim.rules import RuleError, listed, nearest
 
 GAMES = {
+    "autobus": "sim.games.autobus",
     "bussikuski": "sim.games.bussikuski",
 }
 

@@ -1,0 +1,190 @@
+"""Autobus's kernel: one game, a block of games, an explicit deal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sim.games.autobus import record as rec
+from sim.games.autobus.counts import deal_counts, play_turn_counts
+from sim.games.autobus.moves import (
+    TURN_CAP,
+    begin,
+    bury,
+    bus_left,
+    bus_top,
+    deal,
+    discard_is_due,
+    draw_up,
+    end_turn,
+    fold,
+    lay,
+    leave_hand,
+    leave_storage,
+    note,
+    reaches_cap,
+    store,
+    swap,
+    talon_size,
+    win,
+)
+from sim.games.autobus.policies import BUS, HAND, NO_WAY, STOP, STORAGE, choose_discard, choose_placement
+from sim.games.autobus.record import BURY, COPIES, FROM_BUS, FROM_HAND, FROM_STORAGE, STATE_DTYPE, SWAP
+from sim.jit import compiled, inlined
+
+__all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_one", "play_watched"]
+
+N_SHARED_COLUMNS = 7  # before those of the seats
+
+
+def new_scratch() -> np.ndarray[Any, Any]:
+    """Return what one thread needs to play: a game's record, shape (1,)."""
+    return np.zeros(1, STATE_DTYPE)
+
+
+def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+    """Play the games first … first + n_games - 1; return the columns, each some integers of shape (n_games,)."""
+    rows = new_columns(rules, n_games)
+    play_games(scratch[0], rules[0], np.uint64(seed), np.uint64(first), rows, n_games)
+    return list(rows)
+
+
+def play_deal(
+    scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any]
+) -> list[np.ndarray[Any, Any]] | None:
+    """Play one explicit deal; return its row as `play_block` does.
+
+    Parameters
+    ----------
+    orders : uint8, shape (1, n_cards)
+        Cards as `sim.cards` numbers them, top first.
+    """
+    rows = new_columns(rules, 1)
+    events = np.zeros((1, 6), np.int64)  # no room: events are only counted
+    play_watched(scratch[0], rules[0], orders, events, np.uint64(seed), np.uint64(game), rows)
+    return list(rows)
+
+
+def new_columns(rules: Any, n_games: int) -> np.ndarray[Any, Any]:
+    """Return room for a block, int64 of shape (n_columns, n_games)."""
+    return np.empty((N_SHARED_COLUMNS + 2 * int(rules[0]["n_players"]), n_games), np.int64)
+
+
+@compiled
+def place_cards(state: Any, rules: Any, events: Any, seat: int) -> bool:
+    """Place cards as the seat's policy says until it stops; tell whether the bus is empty."""
+    state.pass_placed_from_hand = 0
+    while True:
+        choice = choose_placement(state, rules, seat)
+        if choice == STOP:
+            return False
+        state.turn_placed += 1
+        if choice == BUS:
+            card = bus_top(state, seat)
+            state.bus_head[seat] += 1
+            lay(state, rules, events, seat, card, FROM_BUS, 0)
+            if bus_left(state, seat) == 0:
+                return True
+        elif choice >= STORAGE:
+            pile = (choice - STORAGE) // COPIES
+            card = leave_storage(state, seat, pile, (choice - STORAGE) % COPIES)
+            lay(state, rules, events, seat, card, FROM_STORAGE, pile)
+        else:
+            state.pass_placed_from_hand += 1
+            lay(state, rules, events, seat, leave_hand(state, seat, choice - HAND), FROM_HAND, 0)
+
+
+@compiled
+def give_up(state: Any, rules: Any, events: Any, seat: int) -> None:
+    """Give up a card as the seat's policy says, if that is possible."""
+    how, a, pile = choose_discard(state, rules, seat)
+    if how == NO_WAY:
+        note(events, rec.PASS, seat, 0, 0, 0, 0)
+    elif how == SWAP:
+        k = swap(state, seat, a, pile)
+        note(events, rec.GIVE_UP, seat, how, 4 * a, pile, k)
+    else:
+        card = leave_hand(state, seat, a)
+        note(events, rec.GIVE_UP, seat, how, card, pile, 1)
+        if how == BURY:
+            bury(state, seat, card)
+        else:
+            store(state, seat, pile, card)
+
+
+@compiled
+def play_turn(state: Any, rules: Any, events: Any, seat: int) -> bool:
+    """Play a turn; tell whether the game is over."""
+    note(events, rec.TURN, seat, 0, 0, 0, 0)
+    state.n_turns += 1
+    state.turn_placed = 0
+    state.turn_began_empty = talon_size(state) == 0
+    while True:
+        draw_up(state, rules, events, seat)
+        state.n_passes += 1
+        if place_cards(state, rules, events, seat):
+            win(state, seat)
+            return True
+        if state.n_hand[seat] > 0 or talon_size(state) == 0:
+            break
+        if reaches_cap(state, rules):
+            state.end = TURN_CAP
+            return True
+    if state.n_hand[seat] > 0 and discard_is_due(state, rules):
+        give_up(state, rules, events, seat)
+    return end_turn(state, rules)
+
+
+@inlined
+def play_one(state: Any, rules: Any, orders: Any, events: Any, seed: int, game: int) -> None:
+    """Play one game."""
+    begin(state, rules, orders, seed, game)
+    seat = 0
+    if events is None and rules.only_ranks:
+        deal_counts(state, rules)
+        while not play_turn_counts(state, rules, seat):
+            seat = seat + 1 if seat + 1 < rules.n_players else 0
+    else:
+        deal(state, rules)
+        while not play_turn(state, rules, events, seat):
+            seat = seat + 1 if seat + 1 < rules.n_players else 0
+    note(events, rec.END, state.end, state.winner, 0, 0, 0)
+
+
+@inlined
+def write_row(state: Any, rules: Any, rows: Any, row: int) -> None:
+    """Write the finished game in the order of `state.columns`."""
+    rows[0, row] = state.winner
+    rows[1, row] = state.end
+    rows[2, row] = state.n_turns
+    rows[3, row] = state.n_plays
+    rows[4, row] = state.n_finished
+    rows[5, row] = state.n_buries
+    rows[6, row] = state.n_swaps
+    n = rules.n_players
+    total = 0
+    for seat in range(n):
+        left = bus_left(state, seat)
+        rows[N_SHARED_COLUMNS + seat, row] = left
+        lost = left if state.winner >= 0 else 0
+        rows[N_SHARED_COLUMNS + n + seat, row] = -lost
+        total += lost
+    if state.winner >= 0:
+        rows[N_SHARED_COLUMNS + n + state.winner, row] = total
+
+
+@compiled
+def play_games(state: Any, rules: Any, seed: int, first: int, rows: Any, n_games: int) -> None:
+    """Play `n_games` games from `first` on into the columns."""
+    for row in range(n_games):
+        play_one(state, rules, None, None, seed, first + np.uint64(row))
+        write_row(state, rules, rows, row)
+
+
+@compiled
+def play_watched(state: Any, rules: Any, orders: Any, events: Any, seed: Any, game: Any, rows: Any) -> None:
+    """Play one game into row 0 and write down what happens."""
+    events[0, 0] = 0
+    play_one(state, rules, orders, events, seed, game)
+    write_row(state, rules, rows, 0)

@@ -1,0 +1,88 @@
+"""The record that holds one game of Autobus while a kernel plays it.
+
+Cards are numbered as in `sim.cards`, ``4 * rank + suit`` with the ace at rank 0, so that a set of ranks and suits is a
+52-bit word. Piles that accept the same cards are alike: a *class* is the card a pile shows, or without `follow_suit`
+its rank's first card.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.cards import DECK_SIZE
+from sim.games.autobus.rules import MAX_DECKS, MAX_HAND, MAX_PILES, MAX_PLAYERS
+from sim.rng import STREAM_DTYPE
+
+N_RANKS = 13
+MAX_CARDS = MAX_DECKS * DECK_SIZE
+RING = 512  # more than all cards: room for a queue of them
+ROOM = 1024  # for the deck and what returns, before what is left is moved to the front
+COPIES = 4 * MAX_DECKS  # of a rank: the most cards of a storage pile, the most common piles
+
+STATE_DTYPE = np.dtype(
+    [
+        ("seed", np.uint64),
+        ("game", np.uint64),
+        # the deck as shuffled, then what has returned; the talon is what lies from `head` to `tail`
+        ("cards", np.uint8, (ROOM,)),
+        ("head", np.int64),
+        ("tail", np.int64),
+        ("n_decided", np.int64),  # cards whose places are known; the others are shuffled when they are reached
+        ("deck_stream", STREAM_DTYPE),
+        ("recycle_stream", STREAM_DTYPE),
+        ("n_shuffles", np.int64),  # of finished piles
+        # the table
+        ("wanted", np.uint64),  # cards that a common pile accepts, aces included
+        ("n_showing", np.int32, (64,)),  # common piles by class + 4
+        ("piles", np.uint8, (COPIES, N_RANKS)),  # their cards, oldest pile first
+        ("pile_height", np.int64, (COPIES,)),
+        ("n_piles", np.int64),
+        # the seats
+        ("hand", np.uint8, (MAX_PLAYERS, 16)),  # in the order drawn
+        ("n_hand", np.int64, (MAX_PLAYERS,)),
+        ("bus", np.uint8, (MAX_PLAYERS, RING)),  # from the top; what is buried goes to the end
+        ("bus_head", np.int64, (MAX_PLAYERS,)),
+        ("bus_tail", np.int64, (MAX_PLAYERS,)),
+        ("storage", np.uint8, (MAX_PLAYERS, MAX_PILES, COPIES)),
+        ("n_storage", np.int64, (MAX_PLAYERS, MAX_PILES)),
+        # the same in counts, for games in which only ranks matter
+        ("sums", np.uint64, (ROOM,)),  # of the cards before this one, modulo 2**64, as far as they are decided
+        ("n_summed", np.int64),
+        ("hand_counts", np.uint64, (MAX_PLAYERS,)),  # a nibble a rank, at the class's bit
+        ("storage_kinds", np.uint64, (MAX_PLAYERS,)),  # a byte a pile: its class + 1, 0 for an empty one
+        ("storage_counts", np.uint64, (MAX_PLAYERS,)),  # a byte a pile: its number of cards
+        ("storage_ranks", np.uint64, (MAX_PLAYERS,)),  # their ranks, the highest bit of each nibble
+        # the turn
+        ("pass_placed_from_hand", np.int64),
+        ("turn_placed", np.int64),
+        ("turn_began_empty", np.int64),  # the talon was empty before the turn's draw
+        ("n_idle_turns", np.int64),  # turns in a row without a card placed
+        ("n_dead_turns", np.int64),  # of them, those in a row that began with an empty talon
+        ("swapped", np.uint8, (4,)),  # the hand cards of a swap
+        # policies
+        ("streams", STREAM_DTYPE, (MAX_PLAYERS,)),
+        # the row
+        ("winner", np.int64),
+        ("end", np.int64),
+        ("n_passes", np.int64),
+        ("n_turns", np.int64),
+        ("n_plays", np.int64),
+        ("n_finished", np.int64),
+        ("n_buries", np.int64),
+        ("n_swaps", np.int64),
+    ],
+    align=True,
+)
+
+# Where a card comes from, and how it is given up.
+FROM_HAND, FROM_STORAGE, FROM_BUS = 0, 1, 2
+TO_EMPTY, TO_EQUAL, SWAP, BURY = 0, 1, 2, 3
+
+# Events for telling a game: rows of six int64, the kind first; row 0 holds the number of rows used.
+TURN = 1  # seat
+DRAW = 2  # seat, card
+PLACE = 3  # seat, card, from where, storage pile, number of the common pile (from 0, oldest first; as many as there are = a new one)
+FINISH = 4  # number of the common pile, cards in the talon
+GIVE_UP = 5  # seat, how, card, storage pile, number of cards (a swap's k)
+PASS = 6  # seat: nothing could be given up
+END = 7  # how, winner
