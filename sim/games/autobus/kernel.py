@@ -133,6 +133,7 @@ def play_turn(state: Any, rules: Any, events: Any, seat: int) -> bool:
             return True
     if state.n_hand[seat] > 0 and discard_is_due(state, rules):
         give_up(state, rules, events, seat)
+    state.wanted_left[seat] = state.wanted
     return end_turn(state, rules)
 
 

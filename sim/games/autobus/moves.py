@@ -206,6 +206,8 @@ def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> None:
     state.n_finished = 0
     state.n_buries = 0
     state.n_swaps = 0
+    for seat in range(n):
+        state.wanted_left[seat] = 0
     if rules.any_random:
         for seat in range(n):
             start_stream(state.streams[seat], seed, game, POLICY_STREAM, seat)
@@ -475,5 +477,3 @@ def win(state: Any, seat: int) -> None:
     """End the game: the bus of `seat` is empty."""
     state.end = BUS_EMPTY
     state.winner = seat
-
-

@@ -19,6 +19,53 @@ RING = 512  # more than all cards: room for a queue of them
 ROOM = 1024  # for the deck and what returns, before what is left is moved to the front
 COPIES = 4 * MAX_DECKS  # of a rank: the most cards of a storage pile, the most common piles
 
+# What a seat with the policy `planner` sees and tries out. Arrays of 64 are by class; those of seats are in the order
+# of their turns, the next one first and the planner itself last.
+N_SINGLE, N_BASE = 21, 10  # the terms of the own strength that stand alone, and those multiplied with each other too
+N_OWN, N_OTHER = N_SINGLE + N_BASE, 10
+PLAN_DTYPE = np.dtype(
+    [
+        ("step", np.int64),  # from one class to the next: 4 where only ranks matter
+        ("wanted", np.uint64),  # classes that a common pile accepts
+        ("n_accepting", np.int64, (64,)),  # common piles that accept a class
+        ("n_unseen", np.int64, (64,)),
+        ("share", np.float64, (64,)),  # of a class among the unseen cards
+        ("none_of", np.float64, (MAX_HAND + 4, 64)),  # chance that so many unseen cards hold none of a class
+        # the own cards
+        ("held", np.uint64),  # classes in hand or storage
+        ("n_in_hand", np.int64, (64,)),
+        ("n_in_storage", np.int64, (64,)),
+        ("n_stored", np.int64, (N_RANKS,)),
+        ("n_hand", np.int64),
+        ("n_all_stored", np.int64),
+        ("n_empty", np.int64),  # storage piles
+        ("bus_left", np.int64),
+        ("top", np.int64),
+        # the seats
+        ("stored", np.uint64, (MAX_PLAYERS,)),  # classes in storage
+        ("n_empty_of", np.int64, (MAX_PLAYERS,)),
+        ("left", np.int64, (MAX_PLAYERS,)),
+        ("tops", np.int64, (MAX_PLAYERS,)),
+        ("chance", np.float64, (MAX_PLAYERS, 64)),  # to have a card of a class at the next turn
+        ("number", np.float64, (MAX_PLAYERS, 64)),  # of such cards, on average
+        ("later_chance", np.float64, (MAX_PLAYERS, 64)),  # the same a round later
+        ("later_number", np.float64, (64,)),
+        ("own_chance", np.float64, (64,)),
+        ("own_number", np.float64, (64,)),
+        # playing ahead
+        ("flow", np.float64, (64,)),  # common piles that accept a class, on average
+        ("fits", np.float64, (64,)),  # chance that a class was accepted in the turn played last
+        ("own", np.float64, (N_OWN,)),
+        ("other", np.float64, (N_OTHER,)),
+        ("strength", np.float64, (MAX_PLAYERS,)),
+        # the search: the classes held, and what is placed of them
+        ("kinds", np.int64, (64,)),
+        ("n_placed", np.int64, (64,)),
+        ("n_from_hand", np.int64, (64,)),
+    ],
+    align=True,
+)
+
 STATE_DTYPE = np.dtype(
     [
         ("seed", np.uint64),
@@ -70,6 +117,9 @@ STATE_DTYPE = np.dtype(
         ("n_finished", np.int64),
         ("n_buries", np.int64),
         ("n_swaps", np.int64),
+        # the planner
+        ("wanted_left", np.uint64, (MAX_PLAYERS,)),  # what the common piles accepted at the end of a seat's last turn
+        ("plan", PLAN_DTYPE),
     ],
     align=True,
 )
