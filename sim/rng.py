@@ -55,6 +55,10 @@ def _thresholds() -> tuple[int, ...]:
 
 
 THRESHOLDS = np.array(_thresholds(), dtype=np.uint64)
+_LEAST = tuple(np.uint64(threshold) for threshold in _thresholds())  # the same, as constants of compiled code
+
+LOW_HALF = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
 
 # Packs of other sizes: eight draws a word while the bounds are at most 128 (so that a batch is thrown away less than
 # once in 250 times), six while they are larger.
@@ -176,11 +180,17 @@ def refill(stream: Any) -> None:
 
 
 @inlined
+def purpose_of(kind: int, number: int) -> int:
+    """Return the purpose of a kind and number."""
+    return (np.uint64(kind) << np.uint64(32)) | np.uint64(number)
+
+
+@inlined
 def start_stream(stream: Any, seed: int, game: int, kind: int, number: int) -> None:
     """Begin the stream of (seed, game, purpose); no word is made yet."""
     stream.seed = seed
     stream.game = game
-    stream.purpose = (np.uint64(kind) << np.uint64(32)) | np.uint64(number)
+    stream.purpose = purpose_of(kind, number)
     stream.block = 0
     stream.n_used = 8
 
@@ -250,6 +260,61 @@ def _eight(word: int, bound: int) -> tuple[int, int, int, int, int, int, int, in
     j6, x = multiply_wide(x, m - np.uint64(6))
     j7, x = multiply_wide(x, m - np.uint64(7))
     return j0, j1, j2, j3, j4, j5, j6, j7, x
+
+
+@inlined
+def draw_words(words: Any, lane: int, seed: int, game: int, kind: int, number: int) -> None:
+    """Put the seven words that shuffle 52 cards into `words`, one a row, in the column `lane`."""
+    purpose = purpose_of(kind, number)
+    a, b, c, d = philox(seed, 0, game, purpose)
+    e, f, g, _ = philox(seed, 1, game, purpose)
+    words[0, lane], words[1, lane], words[2, lane], words[3, lane] = a, b, c, d
+    words[4, lane], words[5, lane], words[6, lane] = e, f, g
+
+
+@inlined
+def _exchange_bits(bits: int, word: int, first: int, n_draws: int) -> tuple[int, int]:
+    """Take Fisher-Yates steps on a set of places; return it, and the low half that decides whether they count.
+
+    The word is kept in halves of 32 bits, for a vector's lanes have no product of 128.
+    """
+    high, low = word >> HALF, word & LOW_HALF
+    for i in range(first, first + n_draws):
+        bound = np.uint64(DECK_SIZE - i)
+        product = low * bound
+        upper = high * bound + (product >> HALF)
+        high, low = upper & LOW_HALF, product & LOW_HALF
+        here = np.uint64(i)
+        there = here + (upper >> HALF)
+        differ = ((bits >> here) ^ (bits >> there)) & np.uint64(1)
+        bits ^= differ << here ^ differ << there
+    return bits, high << HALF | low
+
+
+@inlined
+def shuffle_set(words: Any, lane: int, cards: int) -> tuple[int, int]:
+    """Return where a set of cards lies in the order that `words` shuffle (bit i: card i of it), and whether that holds.
+
+    It does but once in 500,000 orders, when a word has to be drawn again. Where the cards matter only by being in the
+    set or not, this is `shuffle` without memory, so that the lanes of a vector can do it, a game each.
+    """
+    bits, a = _exchange_bits(cards, words[0, lane], 0, 8)
+    bits, b = _exchange_bits(bits, words[1, lane], 8, 8)
+    bits, c = _exchange_bits(bits, words[2, lane], 16, 8)
+    bits, d = _exchange_bits(bits, words[3, lane], 24, 8)
+    bits, e = _exchange_bits(bits, words[4, lane], 32, 8)
+    bits, f = _exchange_bits(bits, words[5, lane], 40, 8)
+    bits, g = _exchange_bits(bits, words[6, lane], 48, 3)
+    holds = (
+        (a >= _LEAST[0])
+        & (b >= _LEAST[1])
+        & (c >= _LEAST[2])
+        & (d >= _LEAST[3])
+        & (e >= _LEAST[4])
+        & (f >= _LEAST[5])
+        & (g >= _LEAST[6])
+    )
+    return bits, holds
 
 
 @inlined

@@ -213,6 +213,7 @@ class IntegerList(Kind):
             (self.high, self.low),
             (1, 2, 3, 4, 3, 2, 1),
             (2, 2, 2),
+            (1, 2, 3) * (self.largest_sum // 6),
             (self.high,) * (self.largest_sum // self.high),
         ]
 

@@ -126,6 +126,22 @@ def test_side_by_side_is_one_by_one():
         np.testing.assert_array_equal(np.array(played.play(0, 100)), np.array(together))
 
 
+@pytest.mark.parametrize("rows", [(1,) * 8 + (2, 4, 8, 6), (1, 2, 3) * 6, (8, 7, 6, 5, 4, 3, 2, 1), (1,) * 52])
+@pytest.mark.parametrize("blockers", ["A", "JQKA"])
+def test_diamonds_of_many_rows(rows, blockers):
+    played = player(diamond_rows=rows, blockers=blockers)
+    for game, row in enumerate(rows_of(played, 0, 100)):
+        assert row == reference_row(played.spec, reference.SeededOrders(1, game))
+
+
+@pytest.mark.parametrize("game", [238705, 932978, 944144])
+def test_a_bus_deck_that_needs_a_word_more_is_ridden_alone(game):
+    """Once in 500,000 games the blockers cannot be placed side by side, because a word of the shuffle is refused."""
+    played = player()
+    rows = rows_of(played, game - 40, 64)
+    assert rows[40] == reference_row(played.spec, reference.SeededOrders(1, game))
+
+
 # -- the document's example -------------------------------------------------------------------------------------------
 
 

@@ -134,6 +134,39 @@ def test_revealing_is_the_same_in_any_steps():
         assert [rng.card_at(order, i) for i in range(0, 52, step)] == whole[::step]
 
 
+def place_set(words, cards):
+    table = np.array([words], np.uint64).T.copy()
+    bits, holds = rng.shuffle_set(table, 0, np.uint64(cards))
+    return int(bits), bool(holds)
+
+
+def test_a_shuffled_set_lies_where_its_cards_lie():
+    rnd = random.Random(3)
+    words = np.zeros((7, 1), np.uint64)
+    for _ in range(300):
+        seed, game, kind, number = rnd.randrange(2**64), rnd.randrange(2**64), rnd.choice([0, 1, 3]), rnd.randrange(9)
+        cards = rnd.randrange(2**52)
+        rng.draw_words(words, 0, np.uint64(seed), np.uint64(game), kind, number)
+        order = new_order(seed, game, kind, number)
+        assert place_set(words[:, 0], cards) == (sum((cards >> card & 1) << i for i, card in enumerate(order)), True)
+
+
+@pytest.mark.parametrize("refused", range(7))
+def test_a_shuffled_set_does_not_hold_where_a_word_is_refused(refused):
+    """The low half after a batch is the word times the product of its bounds: at the threshold the word counts."""
+    bounds = list(range(52, 1, -1))[8 * refused : 8 * refused + 8]
+    product = int(np.prod(bounds, dtype=object))
+    threshold = 2**64 % product
+    odd = product & -product  # the low half is a multiple of this
+    least = -(-threshold // odd) * odd
+    inverse = pow(product // odd, -1, 2**64 // odd)
+    for low_half, holds in ((least - odd, False), (least, True)):
+        words = [2**63 + 12345] * 7
+        words[refused] = low_half // odd * inverse % (2**64 // odd)
+        assert words[refused] * product % 2**64 == low_half
+        assert place_set(words, 7)[1] == holds
+
+
 def test_thresholds():
     bounds = list(range(52, 1, -1))
     for batch, threshold in enumerate(rng.THRESHOLDS):

@@ -17,15 +17,23 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from sim.games.bussikuski.rules import MAX_PLAYERS
+from sim.rng import N_BATCHES
 
 N_LANES = 32
 
-# What is known of the games played side by side: penalty points by seat, and the cards played at each
-# place (eight counters in the bytes of a word, one a seat).
+# What is known of the games played side by side: penalty points by seat, the cards played at each place (eight counters
+# in the bytes of a word, one a seat), and the ride.
 TABLE_DTYPE = np.dtype(
     [
         ("points", np.uint16, (MAX_PLAYERS, N_LANES)),
         ("played", np.uint64, (21, N_LANES)),
+        ("words", np.uint64, (N_BATCHES, N_LANES)),  # they shuffle the bus deck
+        ("holds", np.uint64, (N_LANES,)),  # 0 where one of the words has to be drawn again
+        ("blocked", np.uint64, (N_LANES,)),  # bit i: the next card but i of the bus deck is a blocker
+        ("bus_end", np.uint64, (N_LANES,)),
+        ("bus_attempts", np.uint64, (N_LANES,)),
+        ("bus_penalty", np.uint64, (N_LANES,)),
+        ("bus_turned", np.uint64, (N_LANES,)),
     ],
     align=True,
 )

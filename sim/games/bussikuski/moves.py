@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.cards import DECK_SIZE, RANKS
 from sim.games.bussikuski import record as rec
-from sim.games.bussikuski.lanes import give_side_by_side
+from sim.games.bussikuski.lanes import N_LANES, give_side_by_side
 from sim.games.bussikuski.policies import GUESS_RANDOM, answer_suit, answer_two, draw_answer, give, known_cards
 from sim.games.bussikuski.record import HIDDEN, N_RANKS, RIGHT, WRONG
 from sim.games.bussikuski.rules import (
@@ -44,6 +44,7 @@ from sim.rng import (
     known_card,
     lowest_one,
     reveal_to,
+    shuffle_set,
     start_order,
     start_stream,
 )
@@ -65,6 +66,8 @@ MOST_CARDS, TIE_BREAK, DRAW, NOBODY = (DRIVER_BY.index(name) for name in ("most_
 SUCCESS, STOCK_OUT, ATTEMPT_CAP, TURN_CAP, NO_BUS = (
     BUS_ENDS.index(name) for name in ("success", "stock_out", "attempt_cap", "turn_cap", "no_bus")
 )
+RIDING = len(BUS_ENDS)  # the ride has not ended
+
 LOWEST_CARD, HIGHEST_CARD, MOST_POINTS = (int(tie) for tie in DriverTie if tie is not DriverTie.DRAW)
 
 
@@ -261,7 +264,7 @@ def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> bool:
         start_stream(state.guess_streams[seat], seed, game, POLICY_STREAM, seat)
         start_stream(state.give_streams[seat], seed, game, POLICY_STREAM, 16 + seat)
     dealt = take_order(state, state.deck, orders, DEAL, 0)
-    if orders is None and rules.bus != NO_RIDE:
+    if orders is None and (rules.bus == STRAIGHT or rules.bus == QUESTIONS):
         # Started here, its latency hides behind the deck's.
         start_order(state.bus, seed, game, DEAL, 1)
     reveal_to(state.deck, 4 * rules.n_players + rules.n_pyramid)
@@ -310,7 +313,7 @@ def ask_fourth(rules: Any, policy: int, drawn: int, known: int, first: int, seco
     """Question 4: return the answer (a suit; or 0 held, 1 new) and the cards that make it right."""
     if rules.asks_suit:
         answer = answer_suit(policy, drawn, known, rules.suit)
-        return answer, rules.suit[answer]
+        return answer, rules.suit[0] << np.uint64(answer)  # the suits are one pattern, a bit apart
     held = rules.held[(1 << (first & 3)) | (1 << (second & 3)) | (1 << (third & 3))]
     new = rules.held[15] & ~held
     answer = answer_two(policy, drawn, known, held, new)
@@ -344,6 +347,30 @@ def table_or_own(state: Any, policy: int, own: int, n_cards: int) -> int:
 
 
 @inlined
+def judge_four(rules: Any, policy: int, drawn: Any, known: Any, cards: Any) -> tuple[Any, Any]:
+    """Return the answers to the four questions on four cards, and for each whether it is right (0 or 1).
+
+    `known` are the cards that the guesser knows at each question; `drawn` its answers if it guesses at random.
+    """
+    first, second, third, fourth = cards
+    answer_1, fits_1 = ask_colour(policy, drawn[0], known[0])
+    answer_2, fits_2 = ask_higher(rules, policy, drawn[1], known[1], first)
+    answer_3, fits_3 = ask_inside(rules, policy, drawn[2], known[2], first, second)
+    answer_4, fits_4 = ask_fourth(rules, policy, drawn[3], known[3], first, second, third)
+    right_1, right_2 = (fits_1 >> np.uint64(first)) & ONE, (fits_2 >> np.uint64(second)) & ONE
+    right_3, right_4 = (fits_3 >> np.uint64(third)) & ONE, (fits_4 >> np.uint64(fourth)) & ONE
+    return (answer_1, answer_2, answer_3, answer_4), (right_1, right_2, right_3, right_4)
+
+
+@inlined
+def held_before(first: int, second: int, third: int) -> tuple[int, int, int, int]:
+    """Return the guesser's own cards at each of its four questions."""
+    one = ONE << np.uint64(first)
+    two = one | (ONE << np.uint64(second))
+    return np.uint64(0), one, two, two | (ONE << np.uint64(third))
+
+
+@inlined
 def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
     """Let one seat answer its four questions and take its four cards.
 
@@ -357,23 +384,17 @@ def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
     second = known_card(deck, n + seat)
     third = known_card(deck, 2 * n + seat)
     fourth = known_card(deck, 3 * n + seat)
-    own_1 = ONE << np.uint64(first)
-    own_2 = own_1 | (ONE << np.uint64(second))
-    own_3 = own_2 | (ONE << np.uint64(third))
-    nothing = np.uint64(0)
-    drawn = state.drawn
+    own = held_before(first, second, third)
+    known = (
+        table_or_own(state, policy, own[0], seat),
+        table_or_own(state, policy, own[1], n + seat),
+        table_or_own(state, policy, own[2], 2 * n + seat),
+        table_or_own(state, policy, own[3], 3 * n + seat),
+    )
     if policy == GUESS_RANDOM:
         draw_answers(state, rules, seat)
-    answer_1, fits_1 = ask_colour(policy, drawn[0], table_or_own(state, policy, nothing, seat))
-    answer_2, fits_2 = ask_higher(rules, policy, drawn[1], table_or_own(state, policy, own_1, n + seat), first)
-    answer_3, fits_3 = ask_inside(
-        rules, policy, drawn[2], table_or_own(state, policy, own_2, 2 * n + seat), first, second
-    )
-    answer_4, fits_4 = ask_fourth(
-        rules, policy, drawn[3], table_or_own(state, policy, own_3, 3 * n + seat), first, second, third
-    )
-    right_1, right_2 = (fits_1 >> np.uint64(first)) & ONE, (fits_2 >> np.uint64(second)) & ONE
-    right_3, right_4 = (fits_3 >> np.uint64(third)) & ONE, (fits_4 >> np.uint64(fourth)) & ONE
+    said, rights = judge_four(rules, policy, state.drawn, known, (first, second, third, fourth))
+    right_1, right_2, right_3, right_4 = rights
     free_2 = (rules.free[first >> 2] >> np.uint64(second)) & ONE
     lane = ONE << np.uint64(8 * seat)
     holders = state.holders
@@ -390,7 +411,7 @@ def answer_four(state: Any, rules: Any, events: Any, seat: int) -> None:
         state.points[seat] = np.int64(cost)
     else:
         answers, verdicts = state.answers, state.verdicts
-        answers[seat, 0], answers[seat, 1], answers[seat, 2], answers[seat, 3] = answer_1, answer_2, answer_3, answer_4
+        answers[seat, 0], answers[seat, 1], answers[seat, 2], answers[seat, 3] = said
         verdicts[seat, 0], verdicts[seat, 1] = right_1, right_2 + 2 * free_2
         verdicts[seat, 2], verdicts[seat, 3] = right_3, right_4
 
@@ -522,15 +543,13 @@ def count_left(state: Any, rules: Any) -> int:
     total = np.uint64(0)
     for rank in range(N_RANKS):
         total += state.holders[rank]
-    most = np.int64(0)
     for seat in range(rules.n_players):
-        left = np.int64((total >> np.uint64(8 * seat)) & np.uint64(0xFF))
-        state.left[seat] = left
-        most = max(most, left)
-    tied = np.uint64(0)
-    for seat in range(rules.n_players):
-        tied |= np.uint64(most > 0 and state.left[seat] == most) << np.uint64(8 * seat)
-    return tied
+        state.left[seat] = (total >> np.uint64(8 * seat)) & np.uint64(0xFF)
+    # A count is 4 at most; the seats with 4, else those with 3, 2, 1.
+    fours, twos, ones = total >> np.uint64(2) & LANE_ONES, total >> ONE & LANE_ONES, total & LANE_ONES
+    tied = twos if twos else ones
+    tied = twos & ones if twos & ones else tied
+    return fours if fours else tied
 
 
 @inlined
@@ -669,48 +688,76 @@ def is_blocker(rules: Any, card: int) -> int:
     return (rules.blockers >> np.uint64(card)) & ONE
 
 
-@compiled
-def ride_diamond(state: Any, rules: Any) -> None:
-    """Ride the diamond of a seeded game whose deck runs and is never shuffled again.
+@inlined
+def diamond_is_walk(rules: Any) -> bool:
+    """Tell whether the bus is a diamond whose deck runs and is never shuffled again, of at most eight rows.
 
-    Every card turned is one that nobody has seen, so the ride is a walk along the bus deck from blocker to blocker, and
-    what has been turned has also been replaced from the stock. `ride_diamond_by_places` is the same ride with each card
-    in its place.
+    Every card turned is then one that nobody has seen, so the ride is a walk along the bus deck from blocker to
+    blocker, and what has been turned has also been replaced from the stock. (The costs of eight rows fill a word.)
     """
-    bus = state.bus
-    reveal_to(bus, 32)
-    n_known = 32
-    blocked = np.uint64(0)  # bit i: card i of the deck is a blocker, and has not been turned yet
-    for i in range(32):
-        blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
-    in_stock = DECK_SIZE - rules.n_places
-    turned = 0
+    return rules.bus == DIAMOND and not rules.reshuffles and not rules.fresh and rules.n_rows <= 8
+
+
+@inlined
+def place_blockers(rules: Any, table: Any) -> None:
+    """Shuffle the bus decks of all the games of `table` as far as a walk needs them: where the blockers lie."""
+    blockers = rules.blockers
+    for lane in range(N_LANES):
+        table.blocked[lane], table.holds[lane] = shuffle_set(table.words, lane, blockers)
+
+
+@compiled
+def walk_diamonds(rules: Any, table: Any) -> None:
+    """Ride the diamonds of all the games of `table` where they are walks (`diamond_is_walk`), attempt by attempt.
+
+    `ride_diamond_by_places` is the same ride with each card in its place.
+    """
+    place_blockers(rules, table)
+    n_rows = np.uint64(rules.n_rows)
+    in_stock = np.uint64(DECK_SIZE - rules.n_places)
+    costs = np.uint64(0)  # a byte a row
+    for row in range(rules.n_rows):
+        costs |= np.uint64(rules.cost[row]) << np.uint64(8 * row)
+    for lane in range(N_LANES):
+        table.bus_end[lane] = RIDING
+        table.bus_attempts[lane] = 0
+        table.bus_penalty[lane] = 0
+        table.bus_turned[lane] = 0
     n_attempts = 0
-    penalty = 0
-    while True:
-        if blocked == 0 and n_known - turned < rules.n_rows and n_known < DECK_SIZE:
-            reveal_to(bus, DECK_SIZE)
-            for i in range(32, DECK_SIZE):
-                blocked |= is_blocker(rules, known_card(bus, i)) << np.uint64(i)
-            n_known = DECK_SIZE
+    n_riding = np.uint64(N_LANES)
+    while n_riding:
         n_attempts += 1
-        row = lowest_one(blocked) - turned
-        if row >= rules.n_rows:
-            turned += rules.n_rows
-            state.bus_end = SUCCESS
-            break
-        turned += row + 1
-        blocked &= blocked - ONE
-        penalty += rules.cost[row]
-        if n_attempts >= rules.attempt_limit:
-            state.bus_end = rules.limit_end
-            break
-        if turned > in_stock:
-            state.bus_end = STOCK_OUT
-            break
-    state.bus_attempts = n_attempts
-    state.bus_penalty = penalty
-    state.bus_turned = turned
+        end_of_failure = np.uint64(rules.limit_end if n_attempts >= rules.attempt_limit else RIDING)
+        n_riding = np.uint64(0)
+        for lane in range(N_LANES):
+            rides = np.uint64(table.bus_end[lane] == RIDING)
+            row = min(np.uint64(lowest_one(table.blocked[lane])), n_rows)
+            fails = np.uint64(row < n_rows)
+            turned = table.bus_turned[lane] + rides * (row + fails)
+            end = end_of_failure
+            if turned > in_stock and end == RIDING:
+                end = np.uint64(STOCK_OUT)
+            if not fails:
+                end = np.uint64(SUCCESS)
+            table.bus_end[lane] = end if rides else table.bus_end[lane]
+            table.bus_attempts[lane] += rides
+            table.bus_penalty[lane] += rides * fails * (costs >> (row & np.uint64(7)) * np.uint64(8) & np.uint64(0xFF))
+            table.bus_turned[lane] = turned
+            table.blocked[lane] >>= row + ONE
+            n_riding += np.uint64(table.bus_end[lane] == RIDING)
+
+
+@inlined
+def end_walk(state: Any, rules: Any, table: Any, lane: int) -> None:
+    """Book the walk of a game of `table`."""
+    if state.driver >= 0 and table.holds[lane]:
+        state.bus_end = table.bus_end[lane]
+        state.bus_attempts = table.bus_attempts[lane]
+        state.bus_penalty = table.bus_penalty[lane]
+        state.bus_turned = table.bus_turned[lane]
+        state.points[state.driver] += state.bus_penalty
+    else:
+        ride(state, rules, None, None)
 
 
 @compiled
@@ -767,7 +814,7 @@ def shuffle_rest(state: Any, rules: Any, orders: Any, events: Any, n_turned: int
 @compiled
 def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     """Ride the diamond with every card in its place; False if an explicit deal lacks a deck."""
-    if orders is not None and not take_order(state, state.bus, orders, DEAL, 1):
+    if not take_order(state, state.bus, orders, DEAL, 1):
         return False
     lay_diamond(state, rules)
     state.n_stock = -1  # the stock is the rest of the bus deck, from `stock_next`
@@ -902,6 +949,57 @@ def ride_straight(state: Any, rules: Any, orders: Any, events: Any) -> bool:
 
 
 @compiled
+def ride_questions_by_four(state: Any, rules: Any) -> None:
+    """Ride the questions bus of a seeded game whose deck runs and is never shuffled again, no answer being drawn.
+
+    Whether an answer is right is a coin toss that a processor cannot foresee, so all four of an attempt are judged, and
+    the first wrong one counts. `ride_questions` is the same ride question by question.
+    """
+    bus = state.bus
+    policy = rules.guess[state.driver]
+    seen = np.uint64(0)
+    turned = n_attempts = penalty = 0
+    end = STOCK_OUT
+    reveal_to(bus, DECK_SIZE)
+    while turned < DECK_SIZE:
+        # At the deck's end some of the four are no cards; what is judged on them does not count.
+        cards = (
+            known_card(bus, turned),
+            known_card(bus, turned + 1),
+            known_card(bus, turned + 2),
+            known_card(bus, turned + 3),
+        )
+        own = held_before(cards[0], cards[1], cards[2])
+        known = (
+            known_cards(policy, own[0], seen),
+            known_cards(policy, own[1], seen | own[1]),
+            known_cards(policy, own[2], seen | own[2]),
+            known_cards(policy, own[3], seen | own[3]),
+        )
+        _, right = judge_four(rules, policy, state.drawn, known, cards)
+        step = lowest_one(~(right[0] | right[1] << ONE | right[2] << np.uint64(2) | right[3] << np.uint64(3)))
+        n_attempts += 1
+        if turned + min(step, 3) >= DECK_SIZE:
+            turned = DECK_SIZE
+            break
+        if step == 4:
+            turned += 4
+            end = SUCCESS
+            break
+        turned += step + 1
+        for i in range(4):
+            seen |= np.uint64(i <= step) << np.uint64(cards[i])
+        penalty += rules.cost[step]
+        if n_attempts >= rules.attempt_limit:
+            end = rules.limit_end
+            break
+    state.bus_end = end
+    state.bus_attempts = n_attempts
+    state.bus_penalty = penalty
+    state.bus_turned = turned
+
+
+@compiled
 def ride_questions(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     """Ride the questions bus: the four questions of phase 1 on cards of the stock, all right in one attempt."""
     seat = state.driver
@@ -954,14 +1052,15 @@ def ride(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     finished = True
     if state.driver >= 0:
         if rules.bus == DIAMOND:
-            if orders is None and events is None and not rules.reshuffles and not rules.fresh:
-                ride_diamond(state, rules)
-            else:
-                finished = ride_diamond_by_places(state, rules, orders, events)
+            finished = ride_diamond_by_places(state, rules, orders, events)
         elif rules.bus == STRAIGHT:
             finished = ride_straight(state, rules, orders, events)
         elif rules.bus == QUESTIONS:
-            finished = ride_questions(state, rules, orders, events)
+            is_by_four = not rules.reshuffles and not rules.fresh and rules.guess[state.driver] != GUESS_RANDOM
+            if orders is None and events is None and is_by_four:
+                ride_questions_by_four(state, rules)
+            else:
+                finished = ride_questions(state, rules, orders, events)
         state.points[state.driver] += state.bus_penalty
     note(events, rec.END, state.bus_end, 0, 0, 0, 0)
     return finished

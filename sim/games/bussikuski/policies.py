@@ -42,11 +42,9 @@ def answer_suit(policy: int, drawn: int, known: int, suits: Any) -> int:
     if policy == GUESS_RANDOM:
         return drawn
     # Count and order in one number: the largest is the most, then the first suit.
-    best = 4 * count_ones(suits[0] & ~known) + 3
-    best = max(best, 4 * count_ones(suits[1] & ~known) + 2)
-    best = max(best, 4 * count_ones(suits[2] & ~known) + 1)
-    best = max(best, 4 * count_ones(suits[3] & ~known))
-    return 3 - (best & 3)
+    early = max(4 * count_ones(suits[0] & ~known) + 3, 4 * count_ones(suits[1] & ~known) + 2)
+    late = max(4 * count_ones(suits[2] & ~known) + 1, 4 * count_ones(suits[3] & ~known))
+    return 3 - (max(early, late) & 3)
 
 
 @compiled
