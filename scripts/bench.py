@@ -7,7 +7,6 @@ reference of the tests is the other yardstick.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import subprocess
 import sys
@@ -29,19 +28,32 @@ from sim.jit import compiled
 
 ROOT = Path(__file__).parent.parent
 CHUNK = 4096
-ROUNDS = 200
+ROUNDS = 400
 
-CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
-    "2 players": ({"players": "2"}, {}),
-    "4 players (default)": ({}, {}),
-    "8 players": ({"players": "8"}, {}),
-    "4 players, counting": ({}, {"guess": "counting"}),
-    "4 players, straight bus": ({"bus": "straight"}, {}),
-    "4 players, questions bus": ({"bus": "questions"}, {}),
-    "4 players, give neighbour": ({}, {"give": "neighbour"}),
-    "4 players, all random": ({}, {"guess": "random", "give": "random"}),
-    "4 players, fresh deck": ({"bus_deck": "fresh"}, {}),
+# Game → case → (options, policies).
+CASES: dict[str, dict[str, tuple[dict[str, object], dict[str, str]]]] = {
+    "bussikuski": {
+        "2 players": ({"players": 2}, {}),
+        "4 players (default)": ({}, {}),
+        "8 players": ({"players": 8}, {}),
+        "4 players, counting": ({}, {"guess": "counting"}),
+        "4 players, straight bus": ({"bus": "straight"}, {}),
+        "4 players, questions bus": ({"bus": "questions"}, {}),
+        "4 players, give neighbour": ({}, {"give": "neighbour"}),
+        "4 players, all random": ({}, {"guess": "random", "give": "random"}),
+        "4 players, fresh deck": ({"bus_deck": "fresh"}, {}),
+    },
+    "autobus": {
+        "4 players (default)": ({}, {}),
+        "table, 4 players": ({"stalemate_rounds": 0}, {}),
+        "table, 2 players": ({"stalemate_rounds": 0, "players": 2}, {}),
+        "suits": ({"stalemate_rounds": 0, "follow_suit": True, "decks": 6}, {}),
+        "4 players, random": ({}, {"policy": "random"}),
+        "table, 1 planner of 4": ({"stalemate_rounds": 0}, {"policy": "planner,greedy,greedy,greedy"}),
+        "table, 4 planners": ({"stalemate_rounds": 0}, {"policy": "planner"}),
+    },
 }
+SLOW = 20_000  # games a second below which a case is measured on fewer games
 
 
 @compiled
@@ -87,67 +99,95 @@ def _plain_shuffles(cards: Any, first: int, n: int) -> int:
     return last
 
 
-def _chunk(player: Player, round_: int) -> None:
-    player.play(round_ * CHUNK, CHUNK)
+def best(measured: Mapping[str, tuple[Callable[[int, int], object], int]], rounds: int) -> dict[str, float]:
+    """Return the best seconds per item of each callable over many rounds, taken in turn.
 
-
-def best(measured: Mapping[str, Callable[[int], object]], n_each: int) -> dict[str, float]:
-    """Return the best seconds per item of each callable over many rounds, taken in turn."""
-    for run in measured.values():
-        run(0)
+    Parameters
+    ----------
+    measured
+        Name → what to call with the first item and the number of items, and that number.
+    """
+    for run, n in measured.values():
+        run(0, n)
     shortest = dict.fromkeys(measured, float("inf"))
-    for round_ in range(1, ROUNDS):
-        for name, run in measured.items():
+    for round_ in range(1, rounds):
+        for name, (run, n) in measured.items():
             began = time.perf_counter()
-            run(round_)
-            shortest[name] = min(shortest[name], (time.perf_counter() - began) / n_each)
+            run(round_ * n, n)
+            shortest[name] = min(shortest[name], (time.perf_counter() - began) / n)
     return shortest
 
 
-def reference() -> ModuleType | None:
-    """Import the plain-Python reference from the checkout; None where there is none."""
-    if not (ROOT / "tests" / "reference" / "bussikuski.py").exists():
+def reference(game: str) -> ModuleType | None:
+    """Import a game's plain-Python reference from the checkout; None where there is none."""
+    if not (ROOT / "tests" / "reference" / f"{game}.py").exists():
         return None
     sys.path.insert(0, str(ROOT))
-    return importlib.import_module("tests.reference.bussikuski")
+    return importlib.import_module(f"tests.reference.{game}")
 
 
-def time_reference(module: ModuleType, spec: Spec, n: int = 400) -> float:
-    """Return the reference's seconds per game."""
-    rules = spec.rules.plain() | {"diamond_rows": spec.rules.diamond_rows}
-    shortest = float("inf")
-    for part in range(3):
-        began = time.perf_counter()
-        for game in range(part * n, (part + 1) * n):
-            module.play(rules, spec.policies["guess"], spec.policies["give"], module.SeededOrders(1, game))
-        shortest = min(shortest, (time.perf_counter() - began) / n)
+def play_reference(module: ModuleType, spec: Spec, game: int) -> None:
+    """Play a game of seed 1 in the reference."""
+    rules = spec.rules.plain()
+    if spec.game.name == "bussikuski":
+        rules["diamond_rows"] = spec.rules.diamond_rows
+        module.play(rules, spec.policies["guess"], spec.policies["give"], module.SeededOrders(1, game))
+    elif spec.game.name == "bludiste":
+        module.play(rules, spec.policies["policy"][0], module.seeded_stock(rules, 1, game))
+    else:
+        module.play(rules, spec.policies["policy"], module.SeededOrders(1, game))
+
+
+def time_reference(module: ModuleType, spec: Spec, seconds: float = 0.4) -> float | None:
+    """Return the reference's seconds per game; None if it does not know a policy."""
+    known = {"own", "counting", "random", "leader", "neighbour", "spread", "greedy", "first"}
+    if not {name for names in spec.policies.values() for name in names} <= known:
+        return None
+    shortest, game = float("inf"), 0
+    for _ in range(3):
+        began, first = time.perf_counter(), game
+        while time.perf_counter() - began < seconds:
+            play_reference(module, spec, game)
+            game += 1
+        shortest = min(shortest, (time.perf_counter() - began) / (game - first))
     return shortest
 
 
-def kernels() -> None:
-    """Print games per second of each case on one core, and the two ratios."""
-    game = get_game("bussikuski")
+def kernels(name: str) -> None:
+    """Print a game's games per second for each case on one core, and the ratios to a shuffle and to the reference."""
+    game = get_game(name)
     order = np.zeros(1, rng.ORDER_DTYPE)[0]
     cards = np.zeros(52, np.uint8)
-    measured: dict[str, Callable[[int], object]] = {
-        "batched": lambda i: _shuffles(order, i * CHUNK, CHUNK),
-        "plain": lambda i: _plain_shuffles(cards, i * CHUNK, CHUNK),
+    measured: dict[str, tuple[Callable[[int, int], object], int]] = {
+        "batched": (lambda first, n: _shuffles(order, first, n), CHUNK),
+        "plain": (lambda first, n: _plain_shuffles(cards, first, n), CHUNK),
     }
-    specs = {}
-    for name, (rules, policies) in CASES.items():
-        specs[name] = Spec.build(game, game.rules.build(options=rules), policies)
-        measured[name] = functools.partial(_chunk, Player(specs[name]))
-    seconds = best(measured, CHUNK)
+    specs, slow = {}, {}
+    for case, (options, policies) in CASES[name].items():
+        specs[case] = Spec.build(game, game.rules.build(options=options), policies)
+        player = Player(specs[case])
+        player.play(0, 1)
+        began = time.perf_counter()
+        player.play(0, 64)
+        rate = 64 / (time.perf_counter() - began)
+        if rate < SLOW:
+            slow[case] = (player.play, max(int(rate / 50), 1))
+        else:
+            measured[case] = (player.play, min(CHUNK, int(rate / 2_000)))
+    seconds = best(measured, ROUNDS)
+    seconds |= best(slow, max(ROUNDS // 20, 2))
     batched, plain = seconds.pop("batched"), seconds.pop("plain")
-    module = reference()
-    click.echo(f"52-card shuffle as the kernels do it: {batched * 1e9:.0f} ns; 32 bits a card: {plain * 1e9:.0f} ns")
+    module = reference(name)
+    click.echo(f"\n52-card shuffle as the kernels do it: {batched * 1e9:.0f} ns; 32 bits a card: {plain * 1e9:.0f} ns")
     click.echo(f"\n{'':52}{'shuffles a game':>22}")
-    head = f"{'bussikuski, one core':28}{'games/s':>14}{'ns/game':>10}"
+    head = f"{f'{name}, one core':28}{'games/s':>14}{'ns/game':>10}"
     click.echo(f"{head}{'as here':>11}{'32 bits':>11}{'x reference':>14}")
-    for name, each in seconds.items():
-        ratio = f"{time_reference(module, specs[name]) / each:.0f}" if module else "-"
+    for case in CASES[name]:
+        each = seconds[case]
+        slower = time_reference(module, specs[case]) if module else None
+        ratio = f"{slower / each:.0f}" if slower else "-"
         click.echo(
-            f"{name:28}{1 / each:>14,.0f}{each * 1e9:>10.0f}{each / batched:>11.2f}{each / plain:>11.2f}{ratio:>14}"
+            f"{case:28}{1 / each:>14,.0f}{each * 1e9:>10.0f}{each / batched:>11.2f}{each / plain:>11.2f}{ratio:>14}"
         )
 
 
@@ -201,12 +241,16 @@ def threads(n: int = 8_000_000) -> None:
         click.echo(f"{k:<28}{rate:>14,.0f}{rate / rates[1]:>10.2f} x")
 
 
-def main() -> None:
-    """Run every measurement."""
-    kernels()
-    threads()
-    writing()
-    memory()
+@click.command()
+@click.argument("games", nargs=-1, type=click.Choice(list(CASES)))
+def main(games: tuple[str, ...]) -> None:
+    """Measure GAMES, or every game and then threads, writing and memory with Bussikuski."""
+    for name in games or CASES:
+        kernels(name)
+    if not games:
+        threads()
+        writing()
+        memory()
 
 
 if __name__ == "__main__":

@@ -283,7 +283,11 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
     except RuleError as error:
         return None, [f"This version of fairdeal does not know these rules ({error})."]
     lows = {name: number.mean.low for name, number in found.columns.items()}
-    findings = Findings(found.games, found.means, found.ends, lows)
+    for name, number in found.columns.items():
+        if number.names_a_seat:
+            lows |= {f"{name}={seat:g}": share.low for seat, share in number.shares().items()}
+    counts = {name: number.moments.counts for name, number in found.columns.items() if number.moments.counts}
+    findings = Findings(found.games, found.means, found.ends, lows, counts)
     return spec, spec.game.diagnose(spec.rules, spec.policies, findings)
 
 

@@ -4,6 +4,12 @@ from sim.games import GAMES
 from tests.contract import GameContract
 
 
+class TestAutobus(GameContract):
+    name = "autobus"
+    small = {"max_turns": 200}  # noqa: RUF012
+    calm = {"recycle": "bottom"}  # noqa: RUF012
+
+
 class TestBussikuski(GameContract):
     name = "bussikuski"
     small = {"max_turns": 60}  # noqa: RUF012

@@ -213,6 +213,14 @@ def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> None:
             start_stream(state.streams[seat], seed, game, POLICY_STREAM, seat)
 
 
+@compiled
+def whole_deck(state: Any, rules: Any, seed: int, game: int) -> None:
+    """Shuffle the whole deck of a seeded game, for writing it down."""
+    begin(state, rules, None, seed, game)
+    while state.n_decided < rules.n_cards:
+        decide_more(state, rules)
+
+
 @inlined
 def deal_bus(state: Any, rules: Any, seat: int) -> None:
     """Deal the seat's bus."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.cards import DECK_SIZE
-from sim.games.autobus.rules import MAX_DECKS, MAX_HAND, MAX_PILES, MAX_PLAYERS
+from sim.games.autobus.rules import MAX_DECKS, MAX_PILES, MAX_PLAYERS
 from sim.rng import STREAM_DTYPE
 
 N_RANKS = 13
@@ -131,7 +131,7 @@ TO_EMPTY, TO_EQUAL, SWAP, BURY = 0, 1, 2, 3
 # Events for telling a game: rows of six int64, the kind first; row 0 holds the number of rows used.
 TURN = 1  # seat
 DRAW = 2  # seat, card
-PLACE = 3  # seat, card, from where, storage pile, number of the common pile (from 0, oldest first; as many as there are = a new one)
+PLACE = 3  # seat, card, from where, storage pile, number of the common pile (oldest first; their number = a new one)
 FINISH = 4  # number of the common pile, cards in the talon
 GIVE_UP = 5  # seat, how, card, storage pile, number of cards (a swap's k)
 PASS = 6  # seat: nothing could be given up

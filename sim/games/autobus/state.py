@@ -15,7 +15,7 @@ def columns(rules: AutobusRules) -> list[Column]:
     # Every card placed was dealt or drawn; a pass draws no more than a hand.
     plays = cards + passes * rules.hand_size
     return [
-        Column("winner", "seat whose bus is empty, -1 for nobody", low=-1, high=n - 1),
+        Column("winner", "seat that wins: its bus is empty; -1 for nobody", low=-1, high=n - 1),
         Column("end", "how the game ended", categories=ENDS),
         Column("turns", "turns begun, by all seats", high=passes),
         Column("plays", "cards placed on common piles, by all seats", high=plays),

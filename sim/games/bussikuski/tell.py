@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sim.cards import RANKS, SYMBOLS, card_text, from_ace_high
+from sim.events import Event
 from sim.game import Spec
 from sim.games.bussikuski import record as rec
 from sim.games.bussikuski.deals import write_deal
 from sim.games.bussikuski.kernel import fold
 from sim.games.bussikuski.rules import Bus, BussikuskiRules, DriverTie, FourthQuestion, GuessStake
 from sim.games.bussikuski.state import BUS_ENDS, DRIVER_BY
-from sim.games.bussikuski.watch import Event, Watched, explicit_decks, watch
+from sim.games.bussikuski.watch import Watched, explicit_decks, watch
 from sim.outcome import Column
 from sim.replays import NO_BREAK, Told, counted, flow
 from sim.rules import listed

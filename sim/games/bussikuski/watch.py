@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE, from_ace_high
+from sim.events import Event, collect_events
 from sim.game import Spec
 from sim.games.bussikuski import record as rec
 from sim.games.bussikuski.kernel import ACE_HIGH, as_columns, new_columns, play_watched
@@ -16,11 +17,6 @@ from sim.games.bussikuski.record import STATE_DTYPE
 from sim.games.bussikuski.rules import Bus, BusDeck, BussikuskiRules
 from sim.replays import ReplayError
 from sim.rng import DEAL, LATER_ORDER, ORDER_DTYPE, RESHUFFLE, shuffle
-
-FEWEST_EVENTS = 1_024
-MOST_EVENTS = 300_000
-
-Event = tuple[int, int, int, int, int, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,19 +56,14 @@ def watch(spec: Spec, folded: Any, game: int, orders: Sequence[Sequence[int]] | 
     state = np.zeros(1, STATE_DTYPE)
     small, large = new_columns(folded, 1)
     decks = None if orders is None else ACE_HIGH[np.array(orders, np.uint8)]
-    n_rows = FEWEST_EVENTS
-    while True:
-        events = np.zeros((n_rows, 6), np.int64)
-        stream = np.uint64(spec.seed), np.uint64(game)
-        finished = play_watched(state[0], folded[0], decks, events, *stream, small, large)
-        n_events = int(events[0, 0])
-        if n_events < n_rows or n_rows > MOST_EVENTS:
-            break
-        n_rows = min(n_events, MOST_EVENTS) + 1
+    stream = np.uint64(spec.seed), np.uint64(game)
+    finished, events, n_events = collect_events(
+        lambda rows: play_watched(state[0], folded[0], decks, rows, *stream, small, large)
+    )
     return Watched(
         finished=bool(finished),
         raw=tuple(int(column[0]) for column in as_columns(folded, small[:, :1], large)),
-        events=tuple(map(tuple, events[1 : n_events + 1].tolist())),
+        events=events,
         n_events=n_events,
         n_draw_reshuffles=int(state[0]["n_draw_reshuffles"]),
         n_bus_orders=int(state[0]["n_bus_orders"]),
