@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.cards import DECK_SIZE
-from sim.games.autobus.rules import MAX_DECKS, MAX_PILES, MAX_PLAYERS
+from sim.games.autobus.rules import MAX_DECKS, MAX_HAND, MAX_PILES, MAX_PLAYERS
 from sim.rng import STREAM_DTYPE
 
 N_RANKS = 13
