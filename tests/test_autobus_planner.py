@@ -117,14 +117,11 @@ def position(own, piles, others=None, **options):
 
 
 def cards_placed(table):
-    """Return the cards that seat 0 places until it stops, draws or wins."""
+    """Return the cards that seat 0 places until it stops or wins."""
     player = reference.Supervised(Planning(table.rules, {}))
     me = table.seats[0]
     placed = []
-    while me.bus and (me.hand or table.placed_in_turn == 0):
-        move = player.place(table, 0)
-        if move is None:
-            break
+    while me.bus and (move := player.place(table, 0)) is not None:
         events = table.events = []
         reference.place(table, 0, move)
         placed.append(events[-1][3])
@@ -155,11 +152,14 @@ def test_keeps_within_the_suit():
 @pytest.mark.parametrize("must_play", [True, False])
 def test_keeps_a_card_that_lets_the_next_seat_win(must_play):
     """The six would let the other seat place its last card, the seven."""
-    own = seat_with(["6H", "9H", "JH", "JD", "KC"], ["QH"] * 5)
-    table = position(own, "58", [seat_with(["2D"] * 4, ["7D"])], must_play=must_play)
-    assert "6H" not in cards_placed(table)
-    harmless = position(seat_with(own.hand, own.bus), "58", [seat_with(["2D"] * 4, ["4D"])], must_play=must_play)
-    assert "6H" in cards_placed(harmless)
+
+    def placed_before(bus_top):
+        own = seat_with(["6H", "9H", "JH", "JD", "KC"], ["QH"] * 5)
+        return cards_placed(position(own, "58", [seat_with(["2D"] * 4, [bus_top])], must_play=must_play))
+
+    assert placed_before("7D") == (["9H"] if must_play else [])
+    if must_play:
+        assert "6H" in placed_before("4D")
 
 
 def test_plays_the_least_harmful_card_when_it_must_play():
@@ -176,10 +176,20 @@ def test_need_not_play_unless_it_must():
 
 
 def test_empties_its_hand_for_a_new_one():
-    """With a card of storage between, all five can go."""
-    own = seat_with(["3H", "5H", "6D", "9H", "AD"], ["KH"] * 5, [["4C"]])
-    placed = cards_placed(position(own, "28"))
-    assert Counter(placed) == Counter(["3H", "4C", "5H", "6D", "9H", "AD"])
+    """With the four of storage all five can go; not if the ace would serve the others' twos."""
+
+    def placed_before(bus_top):
+        own = seat_with(["3H", "5H", "6D", "9H", "AD"], ["KH"] * 5, [["4C"]])
+        return cards_placed(position(own, "28", [seat_with(["9D"] * 5, [bus_top] * 5)] * 2))
+
+    assert placed_before("QD") == ["AD", "3H", "4C", "5H", "6D", "9H"]
+    assert "AD" not in placed_before("2D")
+
+
+def test_keeps_what_does_not_empty_its_hand():
+    """The three to six can go, but the king stays: they are kept for the bus. The ace has to be placed."""
+    own = seat_with(["3H", "4H", "5D", "6H", "KD"], ["KH"] * 5, [["AC"]])
+    assert cards_placed(position(own, "2", [seat_with(["9D"] * 5, ["QD"] * 5)] * 2)) == ["AC"]
 
 
 def test_gives_up_a_card_onto_its_equals():
@@ -257,6 +267,6 @@ def win_share(n_games, **options):
 
 
 def test_wins_more_than_its_share_against_greedy():
-    """Over 40,000 games it wins 34 % of the games of four and 68 % of those of two."""
+    """Over 40,000 games it wins 34 % of those of four, over 20,000 games of two 66 %."""
     assert win_share(4_000) > 0.31
     assert win_share(2_000, players=2) > 0.62
