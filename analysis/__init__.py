@@ -1,7 +1,8 @@
 """From rows to answers: tables in, tables out.
 
 Nothing here knows the games: `analysis` reads results through their file format only, and anybody's Parquet as well.
-Names are imported when they are first used, because a command that needs none of them must start at once.
+Names are imported when they are first used, because a command that needs none of them must start at once. No module
+has the name of a verb in it: importing the one would hide the other.
 """
 
 from __future__ import annotations
@@ -10,11 +11,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from analysis.comparison import Comparison, compare
+    from analysis.conditions import ConditionError
+    from analysis.effects import Factorial, factorial
     from analysis.intervals import Interval, clopper_pearson, mean, rate, wilson
     from analysis.load import LoadError, Rows, open_rows
+    from analysis.odds import Odds, ask
+    from analysis.sizes import for_half_width, pilot, to_tell_apart
     from analysis.summary import Counts, Summary, summarise
 
 _HOME = {
+    "for_half_width": "sizes",
+    "pilot": "sizes",
+    "to_tell_apart": "sizes",
+    "ConditionError": "conditions",
+    "Odds": "odds",
+    "ask": "odds",
+    "Factorial": "effects",
+    "factorial": "effects",
+    "Comparison": "comparison",
+    "compare": "comparison",
     "Interval": "intervals",
     "clopper_pearson": "intervals",
     "mean": "intervals",
@@ -40,15 +56,25 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Comparison",
+    "ConditionError",
     "Counts",
+    "Factorial",
     "Interval",
     "LoadError",
+    "Odds",
     "Rows",
     "Summary",
+    "ask",
     "clopper_pearson",
+    "compare",
+    "factorial",
+    "for_half_width",
     "mean",
     "open_rows",
+    "pilot",
     "rate",
     "summarise",
+    "to_tell_apart",
     "wilson",
 ]

@@ -6,55 +6,28 @@ names (``points_0``, ``points_1``, … are the seats') and their descriptions.
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from analysis.intervals import Interval
 from analysis.summary import Category, Number, Summary
+from reports.table import (
+    WIDTH,
+    Cell,
+    Column,
+    capitalised,
+    cell,
+    entry,
+    games_text,
+    option_text,
+    plain,
+    table,
+    words,
+    wrapped,
+)
 
-WIDTH = 100
-_GAP = "   "
-_NARROW_GAP = "  "
-_LABEL = 12
-_NARROWEST_HEAD = 13
 _DESCRIPTION = 56
-_LONGEST_WORDS = 40
-
-
-@dataclasses.dataclass(frozen=True)
-class Cell:
-    """A number and what stands behind it; numbers below each other are aligned at their decimal points."""
-
-    number: str
-    tail: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class _Column:
-    """A table's column: text cells are aligned at the left."""
-
-    head: str
-    cells: Sequence[Cell | str]
-
-    def lines(self) -> list[str]:
-        """Return the cells as lines of one width."""
-        numbers = [cell.number for cell in self.cells if isinstance(cell, Cell)]
-        before = max((len(number.partition(".")[0]) for number in numbers), default=0)
-        after = max((len(number) - len(number.partition(".")[0]) for number in numbers), default=0)
-        lines = []
-        for cell in self.cells:
-            if isinstance(cell, str):
-                lines.append(cell)
-                continue
-            whole, point, rest = cell.number.partition(".")
-            number = f"{whole:>{before}}{point + rest:<{after}}"
-            lines.append(f"{number} {cell.tail}".rstrip())
-        width = max(map(len, lines), default=0)
-        return [line.ljust(width) for line in lines]
 
 
 def render(
@@ -92,63 +65,6 @@ def render(
     return "\n\n".join("\n".join(line.rstrip().replace("\xa0", " ") for line in block) for block in blocks if block)
 
 
-def cell(interval: Interval, *, percent: bool = False) -> Cell:
-    """Return an estimate and its interval: the half-width to two significant digits, the estimate as far.
-
-    A clearly lopsided interval is given by its ends; of never and always the one end that says something.
-    """
-    unit = 100 if percent else 1
-    estimate, low, high = (unit * x for x in (interval.estimate, interval.low, interval.high))
-    if interval.n == 0:
-        return Cell("-")
-    if interval.method == "none":
-        return Cell(_plain(estimate))
-    if interval.method == "constant":
-        return Cell(_plain(estimate), "always")
-    if percent and estimate in (0, 100):  # one end says nothing, the other is rounded outwards
-        digits = _digits(high - low)
-        outer = math.ceil(high * 10**digits) if estimate == 0 else math.floor(low * 10**digits)
-        return Cell(_plain(estimate), f"({'≤' if estimate == 0 else '≥'} {_number(outer / 10**digits, digits)})")
-    half = (high - low) / 2
-    if not math.isfinite(half):
-        return Cell(_plain(estimate))
-    digits = _digits(half)
-    if abs((high + low) / 2 - estimate) <= half / 10:
-        return Cell(_number(estimate, digits), f"± {_number(half, digits)}")
-    if percent:  # let the nearer end differ from never or always
-        nearest = min(low, 100 - high)
-        digits = max(digits, min(digits + 2, -math.floor(math.log10(nearest)))) if nearest > 0 else digits
-    return Cell(_number(estimate, digits), f"({_number(low, digits)} – {_number(high, digits)})")
-
-
-def _digits(width: float) -> int:
-    """Return the decimals that show `width` to two significant digits (negative: rounded to tens and so on)."""
-    digits = 1 - math.floor(math.log10(width))
-    return digits - int(round(width, digits) >= 10 ** (2 - digits))
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:,.{max(0, digits)}f}"
-
-
-def _plain(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
-
-
-def _games(n: int) -> str:
-    return f"{n:,} game{'' if n == 1 else 's'}"
-
-
-def _words(name: str) -> str:
-    """Return a name or a category's value in words, shortened if it is very long."""
-    words = name.replace("_", " ")
-    return words if len(words) <= _LONGEST_WORDS else words[: _LONGEST_WORDS - 1] + "…"
-
-
-def _title(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _seat_groups(summary: Summary) -> dict[str, list[Number]]:
     """Return stem → the columns stem_0, stem_1, …, of those stems that have one for each of two seats or more."""
     groups: dict[str, dict[int, Number]] = {}
@@ -164,7 +80,7 @@ def _seat_groups(summary: Summary) -> dict[str, list[Number]]:
 def _label(column: Number) -> tuple[str, str]:
     """Return a short name for a column and the rest of its description; a seat's number is left out of both."""
     seat = re.search(r"_(\d+)$", column.name)
-    text = column.note.description or _words(column.name[: seat.start()] if seat else column.name)
+    text = column.note.description or words(column.name[: seat.start()] if seat else column.name)
     if seat:
         number = seat[1]
         text = re.sub(rf"\bseat {number}'s ", "", text)
@@ -182,81 +98,62 @@ def _heading(
     if run.game is None and title is None:
         first = f"{summary.games:,} row{'' if summary.games == 1 else 's'}"
     else:
-        first = f"{title or _title(run.game or '')}: {_games(summary.games)}"
+        first = f"{title or capitalised(run.game or '')}: {games_text(summary.games)}"
     if run.seed is not None:
         first += f", seed {run.seed}"
     lines = [first]
     if run.games is not None and run.games > summary.games:
-        lines += _entry("Unfinished", f"{summary.games:,} of {run.games:,} games are played", width)
+        lines += entry("Unfinished", f"{summary.games:,} of {run.games:,} games are played", width)
     if changes is not None:
         said = ", ".join(f"{name} = {value}" for name, value in changes.items())
-        lines += _entry("Rules", f"by the letter, but {said}" if said else "by the letter", width)
+        lines += entry("Rules", f"by the letter, but {said}" if said else "by the letter", width)
     elif run.rules:
-        lines += _entry("Rules", ", ".join(f"{name} = {_option(value)}" for name, value in run.rules.items()), width)
+        lines += entry("Rules", ", ".join(f"{name} = {option_text(value)}" for name, value in run.rules.items()), width)
     alike = {slot: names[0] for slot, names in run.policies.items() if len(set(names)) == 1}
     told = [name if slot == "policy" else f"{slot} {name}" for slot, name in alike.items()]
     for slot, names in run.policies.items():
         if slot not in alike:
             told.append(f"{slot} by seat (see the table)" if len(names) == n_seats else f"{slot} {', '.join(names)}")
     if told:
-        lines += _entry("Policies", ", ".join(told), width)
+        lines += entry("Policies", ", ".join(told), width)
     if summary.games:
         one = "; one game gives none for a mean" if summary.games == 1 else ""
         covers = f"{100 * summary.confidence:.10g} %"
-        lines += _entry("Intervals", f"{covers}, each for itself; ± is half the width{one}", width)
+        lines += entry("Intervals", f"{covers}, each for itself; ± is half the width{one}", width)
     if summary.left_out:
-        lines += _entry("Left out", ", ".join(summary.left_out), width)
+        lines += entry("Left out", ", ".join(summary.left_out), width)
     return lines
-
-
-def _option(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return str(value) or "none"
-
-
-def _entry(name: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=f"{name:<{_LABEL}}",
-        subsequent_indent=" " * _LABEL,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _seat_table(summary: Summary, seats: Mapping[str, list[Number]], n_seats: int, width: int) -> list[str]:
     """Return the table with a line a seat: wins first, then points, the rest in the file's order, and named seats."""
     if not n_seats:
         return []
-    ranked: list[tuple[int, _Column]] = []
+    ranked: list[tuple[int, Column]] = []
     notes = []
     for stem, group in seats.items():
         label, remark = _label(group[0])
         percent = all(column.is_rate for column in group)
         cells = [cell(column.mean, percent=percent) for column in group]
         rank = 0 if _is_win(stem) else 1 if "points" in stem else 2
-        ranked.append((rank, _Column(_seat_head(label, percent, n_seats if rank == 0 else 0), cells)))
+        ranked.append((rank, Column(_seat_head(label, percent, n_seats if rank == 0 else 0), cells)))
         if remark:
-            notes.append((rank, f"{_title(label)}: {remark}."))
+            notes.append((rank, f"{capitalised(label)}: {remark}."))
     for column in summary.columns.values():
         if _is_of_seats(column, n_seats):
             label, _ = _label(column)
             cells = [cell(column.share(seat), percent=True) for seat in range(n_seats)]
             rank = 0 if _is_win(column.name) else 3
-            ranked.append((rank, _Column(_seat_head(label, True, n_seats if rank == 0 else 0), cells)))
+            ranked.append((rank, Column(_seat_head(label, True, n_seats if rank == 0 else 0), cells)))
             nobody = column.share(-1)
             if nobody.estimate > 0:
-                notes.append((rank, f"{_title(label)}: nobody in {_in_line(nobody)} of the games."))
+                notes.append((rank, f"{capitalised(label)}: nobody in {_in_line(nobody)} of the games."))
     for slot, names in summary.run.policies.items():
         if len(set(names)) > 1 and len(names) == n_seats:
-            ranked.append((-1, _Column(_words(slot), list(names))))
+            ranked.append((-1, Column(words(slot), list(names))))
     columns = [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
-    lines = _table(_Column("Seat", [str(seat) for seat in range(n_seats)]), columns, width)
-    return lines + [line for _, note in sorted(notes, key=lambda entry: entry[0]) for line in _wrapped(note, width)]
+    lines = table(Column("Seat", [str(seat) for seat in range(n_seats)]), columns, width)
+    return lines + [line for _, note in sorted(notes, key=lambda entry: entry[0]) for line in wrapped(note, width)]
 
 
 def _seat_head(label: str, percent: bool, n_winners: int) -> str:
@@ -293,28 +190,28 @@ def _end_table(summary: Summary, width: int) -> list[str]:
         counts.append("")
         for value, count in category.counts.items():
             if count:
-                names.append(f"  {_words(value)}")
+                names.append(f"  {words(value)}")
                 shares.append(cell(category.shares[value], percent=True))
                 counts.append(f"{count:,}")
         never = [value for value, count in category.counts.items() if not count]
         if never:
             bound = cell(category.shares[never[0]], percent=True).tail.strip("()")
             each = "each " if len(never) > 1 else ""
-            notes[len(names)] = f"never: {', '.join(map(_words, never))} ({each}{bound} %)"
+            notes[len(names)] = f"never: {', '.join(map(words, never))} ({each}{bound} %)"
     if not names:
         return []
     longest = max(map(len, ["games", *counts]))
-    count_column = _Column("games".rjust(longest), [count.rjust(longest) for count in counts])
-    lines = _table(_Column("", names), [_Column("share, %", shares), count_column], width)
+    count_column = Column("games".rjust(longest), [count.rjust(longest) for count in counts])
+    lines = table(Column("", names), [Column("share, %", shares), count_column], width)
     n_head = len(lines) - len(names)
     for row in sorted(notes, reverse=True):
-        lines[n_head + row : n_head + row] = _wrapped(notes[row], width, "  ")
+        lines[n_head + row : n_head + row] = wrapped(notes[row], width, "  ")
     return lines
 
 
 def _category_title(category: Category, games: int) -> str:
-    title = _title(category.note.description or _words(category.name))
-    return title if category.n == games else f"{title} (of {_games(category.n)})"
+    title = capitalised(category.note.description or words(category.name))
+    return title if category.n == games else f"{title} (of {games_text(category.n)})"
 
 
 def _other_table(summary: Summary, seats: Mapping[str, list[Number]], n_seats: int, width: int) -> list[str]:
@@ -327,39 +224,39 @@ def _other_table(summary: Summary, seats: Mapping[str, list[Number]], n_seats: i
     for column in summary.columns.values():
         if column.name in shown:
             continue
-        label = _title(column.note.description or _words(column.name))
+        label = capitalised(column.note.description or words(column.name))
         if column.n != summary.games:
-            label += f" (of {_games(column.n)})"
+            label += f" (of {games_text(column.n)})"
         first, *more = textwrap.wrap(label, _DESCRIPTION) or [column.name]
         value = cell(column.mean, percent=column.is_rate)
         if column.is_rate and column.n:
             value = Cell(value.number, f"{value.tail} %".strip())
         low, high = column.moments.low, column.moments.high
-        told = "" if column.is_rate or low is None or high is None or low == high else f"{_plain(low)} – {_plain(high)}"
+        told = "" if column.is_rate or low is None or high is None or low == high else f"{plain(low)} – {plain(high)}"
         names += [first, *[f"  {line}" for line in more]]
         means += [value, *[""] * len(more)]
         ranges += [told, *[""] * len(more)]
     if not names:
         return []
-    columns = [_Column("mean", means)]
+    columns = [Column("mean", means)]
     if any(ranges):
-        columns.append(_Column("least – most", ranges))
-    return _table(_Column("Per game", names), columns, width)
+        columns.append(Column("least – most", ranges))
+    return table(Column("Per game", names), columns, width)
 
 
 def _undecided(summary: Summary, width: int) -> list[str]:
     """Return what the games without a verdict leave open: every rate with all of them lost, and all won."""
     if not summary.undecided:
         return []
-    by = ", ".join(_words(value) for (_, value), count in summary.undecided_by.items() if count)
-    lines = _wrapped(
-        f"No verdict ({by}): {summary.undecided:,} of {_games(summary.games)}. The figures above take them as they "
+    by = ", ".join(words(value) for (_, value), count in summary.undecided_by.items() if count)
+    lines = wrapped(
+        f"No verdict ({by}): {summary.undecided:,} of {games_text(summary.games)}. The figures above take them as they "
         "stand; here they are counted once as lost, once as won, to show what they leave open.",
         width,
     )
     names, losts, wons = [], [], []
     for column in summary.columns.values():
-        label = _title(_label(column)[0])
+        label = capitalised(_label(column)[0])
         seat = re.search(r"_(\d+)$", column.name)
         if column.is_rate:
             entries = [(f"{label}, seat {seat[1]}" if seat else label, summary.bounds(column.name))]
@@ -373,8 +270,8 @@ def _undecided(summary: Summary, width: int) -> list[str]:
             losts.append(cell(bounds.lost, percent=True))
             wons.append(cell(bounds.won, percent=True))
     if names:
-        bounds_columns = [_Column("all lost, %", losts), _Column("all won, %", wons)]
-        lines += ["", *_table(_Column("No verdict counted as", names), bounds_columns, width)]
+        bounds_columns = [Column("all lost, %", losts), Column("all won, %", wons)]
+        lines += ["", *table(Column("No verdict counted as", names), bounds_columns, width)]
     return lines
 
 
@@ -383,53 +280,3 @@ def _diagnosis(sentences: Iterable[str], width: int) -> list[str]:
     for sentence in sentences:
         lines += textwrap.wrap(sentence, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
     return ["Diagnosis", *lines] if lines else []
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent), break_on_hyphens=False
-    )
-
-
-def _table(first: _Column, columns: Sequence[_Column], width: int) -> list[str]:
-    """Return a table; columns that do not fit beside the others go to a further one below it, with the first column."""
-    names, *blocks = [_block(column) for column in (first, *columns)]
-    room = width - _block_width(names)
-    gap = _GAP if sum(len(_GAP) + _block_width(block) for block in blocks) <= room else _NARROW_GAP
-    groups: list[list[_Block]] = [[]]
-    used = 0
-    for block in blocks:
-        needed = len(gap) + _block_width(block)
-        if groups[-1] and used + needed > room:
-            groups.append([])
-            used = 0
-        groups[-1].append(block)
-        used += needed
-    lines: list[str] = []
-    for group in groups:
-        together = [names, *group]
-        height = max(len(head) for head, _ in together)
-        heads = [[" " * len(body[0])] * (height - len(head)) + head for head, body in together]
-        bodies = [body for _, body in together]
-        if lines:
-            lines.append("")
-        lines += [gap.join(parts) for parts in zip(*heads, strict=True)]
-        lines.append("─" * len(gap.join(body[0] for body in bodies)))
-        lines += [gap.join(parts) for parts in zip(*bodies, strict=True)]
-    return lines
-
-
-_Block = tuple[list[str], list[str]]
-
-
-def _block_width(block: _Block) -> int:
-    return len(block[1][0])
-
-
-def _block(column: _Column) -> _Block:
-    """Return the head's lines and the cells' lines, all of one width."""
-    body = column.lines()
-    wide = max(len(body[0]), min(_NARROWEST_HEAD, len(column.head)))
-    head = textwrap.wrap(column.head, wide, break_on_hyphens=False, drop_whitespace=not column.head.startswith(" "))
-    wide = max([wide, *map(len, head)])
-    return [line.ljust(wide) for line in head], [line.ljust(wide) for line in body]

@@ -52,6 +52,23 @@ CASES: dict[str, dict[str, tuple[dict[str, object], dict[str, str]]]] = {
         "table, 1 planner of 4": ({"stalemate_rounds": 0}, {"policy": "planner,greedy,greedy,greedy"}),
         "table, 4 planners": ({"stalemate_rounds": 0}, {"policy": "planner"}),
     },
+    "dupa": {
+        "4 players (default)": ({}, {}),
+        "table, 4 players": ({"several_dupas": False}, {}),
+        "2 players": ({"players": 2}, {}),
+        "6 players": ({"players": 6}, {}),
+        "2 decks": ({"decks": 2}, {}),
+        "4 players, random": ({}, {"policy": "random"}),
+        "table, 1 careful of 4": ({"several_dupas": False}, {"policy": "careful,greedy,greedy,greedy"}),
+        "table, 4 careful": ({"several_dupas": False}, {"policy": "careful"}),
+    },
+    "bludiste": {
+        "first (default)": ({}, {}),
+        "random": ({}, {"policy": "random"}),
+        "12 columns": ({"columns": 12}, {}),
+        "12 columns, best": ({"columns": 12}, {"policy": "best"}),
+        "labyrinth": ({"decks": 1, "columns": 8, "fill": "first", "available": "above_or_below"}, {}),
+    },
 }
 SLOW = 20_000  # games a second below which a case is measured on fewer games
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scripts.errors import COMMAND, FAILED, INTERRUPTED, WRONG, Commands, WrongCall, command_line, complain, fail
+from scripts.ask import ask
+from scripts.compare import compare
+from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
@@ -25,13 +27,15 @@ from scripts.options import (
     seed_option,
     threads_option,
 )
-from scripts.progress import Progress, Voice, stopping
+from scripts.plan import plan
+from scripts.playing import announce, play
+from scripts.progress import Voice
 from sim.game import Deal, Game, Spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:
     from analysis.summary import Summary
-    from sim.api import Prepared, Results
+    from sim.api import Results
 
 MOST_GAMES = 10**12
 MAX_INDEX = 2**64 - 1
@@ -57,6 +61,8 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, is_asked: boo
     epilog=examples(
         "fairdeal games",
         "fairdeal run bussikuski --games 1M",
+        "fairdeal compare autobus --vary bus_size=10,12 --games 100k",
+        "fairdeal ask results/mine 'winner == 0 and turns < 20'",
         "fairdeal replay bussikuski --seed 1 --game 17",
     ),
 )
@@ -172,10 +178,10 @@ def run(
         policies=spec.policies,
         out=default_folder(spec, n_games) if out is None else out,
     )
-    _announce(voice, prepared)
+    announce(voice, prepared)
     results = None
     if prepared.n_missing:
-        results = _play(voice, prepared, threads, shown=not no_progress)
+        results = play(voice, prepared, threads, shown=not no_progress)
     assert prepared.folder is not None
     _print_summary(prepared.folder, as_json, results)
     if results is not None:
@@ -183,47 +189,6 @@ def run(
             f"Played {results.n_played:,} games in {results.seconds:.3g} s, {results.games_per_second:,.0f} a second; "
             f"results in {prepared.folder}"
         )
-
-
-def _announce(voice: Voice, prepared: Prepared) -> None:
-    """Say what is going to be played, and where it goes."""
-    from sim.replays import described
-
-    spec = prepared.spec
-    if not prepared.n_missing:
-        voice.say(f"{prepared.folder} is complete: {prepared.games:,} games of {spec.game.title}, nothing to play.")
-        return
-    there = f" ({prepared.n_there:,} are there)" if prepared.n_there else ""
-    voice.say(f"Playing {prepared.games:,} games of {spec.game.title}{there}, seed {spec.seed}, into {prepared.folder}")
-    voice.say(described(spec))
-
-
-def _play(voice: Voice, prepared: Prepared, threads: int | None, *, shown: bool) -> Results:
-    """Play what is missing; leave with status 130 if interrupted on the way."""
-    results = None
-    with Progress(voice, shown=shown) as progress, stopping(progress) as stop:
-        try:
-            with voice.about_compiling():
-                results = prepared.play(threads=threads, progress=progress, stop=stop)
-        except KeyboardInterrupt:
-            pass
-    if results is not None and results.complete:
-        return results
-    n_there = _n_there(prepared) if results is None else results.n_there
-    complain(
-        f"interrupted; {n_there:,} of {prepared.games:,} games are kept in {prepared.folder}. "
-        f"To go on, give the same command: {command_line()}"
-    )
-    click.get_current_context().exit(INTERRUPTED)
-
-
-def _n_there(prepared: Prepared) -> int:
-    """Return how many games the folder holds."""
-    from sim.store import look
-
-    assert prepared.folder is not None
-    manifest = look(prepared.folder, prepared.spec, prepared.games)
-    return manifest.n_there if manifest else 0
 
 
 @main.command(
@@ -291,6 +256,11 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
     return spec, spec.game.diagnose(spec.rules, spec.policies, findings)
 
 
+main.add_command(compare)
+main.add_command(ask)
+main.add_command(plan)
+
+
 # -- replay -----------------------------------------------------------------------------------------------------------
 
 
@@ -301,6 +271,7 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
         "fairdeal replay bussikuski --from results/mine --game 17",
         "fairdeal replay bussikuski --game 17 --deal > deals.txt",
         "fairdeal replay bussikuski --deals deals.txt --jsonl",
+        "fairdeal replay dupa --deals deals.txt --reshuffle reverse",
     ),
 )
 @game_argument
@@ -321,6 +292,11 @@ def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
 )
 @click.option("--deals", metavar="FILE", help="Play explicit deals, one a line ('-': standard input).")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Deals: print one JSON object a line, with the columns.")
+@click.option(
+    "--reshuffle",
+    metavar="HOW",
+    help="Deals of Dupa biskupa: 'reverse' turns the pile over for a new stock instead of shuffling it.",
+)
 @rule_options
 @policy_options
 @click.option("--threads", type=Count(1), expose_value=False, hidden=True)
@@ -333,6 +309,7 @@ def replay(
     as_deal: bool,
     deals: str | None,
     as_jsonl: bool,
+    reshuffle: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -344,12 +321,15 @@ def replay(
 
     A deals file has one deal a line: cards separated by spaces, top first; '#' begins a comment line. Bussikuski's
     deals are the deck of phases 1 and 2, ' | ', the bus deck, then ' | ' and a further deck of 52 for each reshuffle.
+    Dupa biskupa's are the shuffled deck, or for several rounds that many decks one after another.
     If a deal lacks a deck that its game needs, its record says so, and the exit status is 1 after all lines are done.
     """
     from sim import replays
 
     _check_replay(index, source, as_deal, deals, as_jsonl, as_json)
-    spec = _spec_from(game, source) if source else read_spec(game, given)
+    if reshuffle is not None and deals is None:
+        raise WrongCall("--reshuffle is for --deals")
+    spec = (_spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
     voice = Voice(quiet)
     if deals is not None:
         _replay_deals(voice, spec, deals, as_jsonl, as_json)
@@ -358,8 +338,8 @@ def replay(
     with voice.about_compiling():
         if as_deal:
             click.echo(replays.written_deal(spec, index))
-            if game.needs_random(spec.rules, spec.policies):
-                voice.say("Policies draw random numbers here: played from this line they draw others than in the run.")
+            if spec.needs_random:
+                voice.say("This game draws random numbers after the deal: played from its line it draws others.")
             return
         played = replays.replay_game(spec, index)
     click.echo(json.dumps(played.to_json(), ensure_ascii=False) if as_json else played.text)
@@ -381,7 +361,7 @@ def _check_replay(
         raise WrongCall("--deal is for --game, and prints a line of a deals file")
     if source is not None:
         ctx = click.get_current_context()
-        for name in ("seed", "variant", "rule_file", "assignments", *SLOTS):
+        for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
                 raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")

@@ -85,7 +85,11 @@ def status_of(error: Exception) -> int | None:
         return WRONG
     if isinstance(error, StoreError | PartError | ReplayError):
         return FAILED
-    load = sys.modules.get("analysis.load")  # loads numpy: not asked for unless it is there
+    # These load numpy: they are not asked for unless they are there.
+    conditions = sys.modules.get("analysis.conditions")
+    if conditions is not None and isinstance(error, conditions.ConditionError):
+        return WRONG
+    load = sys.modules.get("analysis.load")
     return FAILED if load is not None and isinstance(error, load.LoadError) else None
 
 

@@ -10,9 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from scripts.numbers import Count
-from sim.game import MAX_SEED, Game, Spec
+from sim.game import MAX_EFFORT, MAX_SEED, Game, Spec
 from sim.games import GAMES, get_game
-from sim.rules import Rules
+from sim.rules import RuleError, Rules
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -65,6 +65,12 @@ rule_options = _all(
 )
 
 policy_options = _all(
+    click.option(
+        "--effort",
+        type=Count(1, MAX_EFFORT),
+        metavar="N",
+        help="How long the policy best thinks, 1 by default; kept with the results as the policy best:N.",
+    ),
     click.option("--policy", metavar="NAME[,NAME…]", help="How to play: one policy for every seat, or one a seat."),
     click.option("--guess", metavar="NAME[,NAME…]", help="Bussikuski: how to answer, for every seat or one a seat."),
     click.option(
@@ -117,7 +123,19 @@ def read_spec(game: Game, given: Mapping[str, Any]) -> Spec:
     RuleError
         If it cannot be.
     """
-    return Spec.build(game, read_rules(game, given), {slot: given[slot] for slot in SLOTS}, given["seed"])
+    return Spec.build(game, read_rules(game, given), _read_policies(game, given), given["seed"])
+
+
+def _read_policies(game: Game, given: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return slot → policies, with the effort if one is given."""
+    policies = {slot: given[slot] for slot in SLOTS}
+    if given["effort"] is not None:
+        thinking = [slot for slot in game.slots if slot.efforts]
+        if not thinking:
+            raise RuleError(f"--effort: no policy of {game.name} takes an effort")
+        for slot in thinking:
+            policies[slot.name] = slot.with_effort(policies[slot.name], given["effort"])
+    return policies
 
 
 def rebuild_spec(plain: Mapping[str, Any]) -> Spec:

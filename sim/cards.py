@@ -6,6 +6,7 @@ the ace is high count from the two instead; `to_ace_high` and `from_ace_high` co
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 RANKS = "A23456789TJQK"
@@ -97,7 +98,7 @@ def parse_cards(text: str) -> list[int]:
 
 
 def check_deck(cards: Sequence[int], *, decks: int = 1, pack: Iterable[int] = range(DECK_SIZE)) -> list[int]:
-    """Return `cards` if they are exactly `decks` copies of `pack`.
+    """Return `cards` if they are exactly `decks` copies of `pack` (in which a card may occur more than once).
 
     Raises
     ------
@@ -107,14 +108,14 @@ def check_deck(cards: Sequence[int], *, decks: int = 1, pack: Iterable[int] = ra
     pack = list(pack)
     if len(cards) == decks * len(pack) and sorted(cards) == sorted(pack * decks):
         return list(cards)
-    expected = dict.fromkeys(pack, decks)
-    total = sum(expected.values())
+    expected = Counter(pack * decks)
+    total = expected.total()
     left = dict(expected)
     for place, card in enumerate(cards, start=1):
         if card not in left:
             raise CardError(f"card {place}, {card_text(card)}, does not belong to this deck")
         if left[card] == 0:
-            copies = "twice" if decks == 1 else f"more than {decks} times"
+            copies = "twice" if expected[card] == 1 else f"more than {expected[card]} times"
             raise CardError(f"card {place}, {card_text(card)}, occurs {copies} (a deck of {total} cards was expected)")
         left[card] -= 1
     missing = [card_text(card) for card, copies in left.items() for _ in range(copies)]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 RANDOM_SCHEME = "philox4x64-10/v1"
 MAX_SEED = 2**64 - 1
+MAX_EFFORT = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,12 +36,16 @@ class Slot:
         The command's option without dashes: ``policy``; Bussikuski has ``guess`` and ``give``.
     choices
         Policy name → what it does. The order is the kernel's numbering.
+    efforts
+        Policy name → its default effort, for policies that think as long as they are told to: ``best`` may be written
+        ``best:4`` too, and a specification keeps it so.
     """
 
     name: str
     meaning: str
     choices: Mapping[str, str]
     default: str
+    efforts: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def read(self, given: str | Sequence[str] | None, seats: int) -> tuple[str, ...]:
         """Return one policy name per seat from ``a`` (every seat) or ``a,b,…`` (one each).
@@ -52,16 +57,55 @@ class Slot:
         """
         if given is None:
             given = self.default
-        names = [word.strip() for word in given.split(",")] if isinstance(given, str) else list(given)
-        for name in names:
-            if name not in self.choices:
-                known = list(self.choices)
-                raise RuleError(f"--{self.name}: '{name}' is no policy; choose {listed(known)}{nearest(name, known)}")
+        words = [word.strip() for word in given.split(",")] if isinstance(given, str) else list(given)
+        names = [self.spell(*self.parse(word)) for word in words]
         if len(names) == 1:
             names *= seats
         if len(names) != seats:
             raise RuleError(f"--{self.name}: {len(names)} policies for {seats} seats; give one for all or one per seat")
         return tuple(names)
+
+    def parse(self, word: str) -> tuple[str, int]:
+        """Return the policy written `word` (``best``, ``best:4``) and its effort; 0 for a policy that has none.
+
+        Raises
+        ------
+        RuleError
+            If there is no such policy, or it does not take this effort.
+        """
+        name, colon, effort = word.partition(":")
+        if name not in self.choices:
+            known = list(self.choices)
+            raise RuleError(f"--{self.name}: '{name}' is no policy; choose {listed(known)}{nearest(name, known)}")
+        if not colon:
+            return name, self.efforts.get(name, 0)
+        if name not in self.efforts:
+            raise RuleError(f"--{self.name}: '{word}': {name} takes no effort")
+        if not effort.isdecimal() or not 1 <= int(effort) <= MAX_EFFORT:
+            raise RuleError(f"--{self.name}: '{word}': the effort is a whole number from 1 to {MAX_EFFORT:,}")
+        return name, int(effort)
+
+    def with_effort(self, given: str | None, effort: int) -> str:
+        """Return the policies `given` (the default if None) with this effort for those that take one and have none.
+
+        Raises
+        ------
+        RuleError
+            If none of them takes an effort, or there is no such policy.
+        """
+        words = [word.strip() for word in (self.default if given is None else given).split(",")]
+        names = [self.parse(word)[0] for word in words]
+        if not any(name in self.efforts for name in names):
+            takes = f"; {listed(list(self.efforts), 'and')} does" if self.efforts else ""
+            raise RuleError(f"--effort: {listed(names, 'and')} takes no effort{takes}")
+        return ",".join(
+            f"{word}:{effort}" if name in self.efforts and ":" not in word else word
+            for name, word in zip(names, words, strict=True)
+        )
+
+    def spell(self, name: str, effort: int) -> str:
+        """Return a policy with its effort as it is written; the default effort is left out."""
+        return name if effort == self.efforts.get(name, 0) else f"{name}:{effort}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,8 +127,8 @@ class Deal:
 class Kernel(Protocol):
     """What a game's kernel module offers."""
 
-    def fold(self, rules: Any, policies: Mapping[str, Sequence[str]]) -> Any:
-        """Return a rule set and the seats' policies as the kernel reads them."""
+    def fold(self, rules: Any, policies: Mapping[str, Sequence[str]], *how: str) -> Any:
+        """Return a rule set and the seats' policies as the kernel reads them (`how`: see `Spec.how`)."""
 
     def new_scratch(self) -> Any:
         """Return what one thread needs to play."""
@@ -117,6 +161,9 @@ class Game:
         Sentences about a degenerate rule set, from rules, policies and what `analysis` counted (see `Findings`).
     package
         The game's package; its modules ``kernel``, ``deals`` and ``tell`` are imported when needed.
+    reshuffles
+        Ways in which an explicit deal makes a new stock other than by shuffling (``--reshuffle``): name → what it does.
+        A game that has some takes the one chosen as a last argument of `needs_random` and of its kernel's `fold`.
     """
 
     name: str
@@ -127,9 +174,10 @@ class Game:
     rules: type[Rules]
     slots: tuple[Slot, ...]
     columns: Callable[[Any], list[Column]]
-    needs_random: Callable[[Any, Mapping[str, Sequence[str]]], bool]
+    needs_random: Callable[..., bool]
     diagnose: Callable[[Any, Mapping[str, Sequence[str]], Findings], list[str]]
     package: str
+    reshuffles: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def policies(self, given: Mapping[str, str | Sequence[str] | None], seats: int) -> dict[str, tuple[str, ...]]:
         """Return one policy per seat for each slot.
@@ -144,6 +192,21 @@ class Game:
             if value is not None and name not in known:
                 raise RuleError(f"--{name}: {self.name} has {listed([f'--{slot}' for slot in known], 'and')} instead")
         return {slot.name: slot.read(given.get(slot.name), seats) for slot in self.slots}
+
+    def check_reshuffle(self, name: str | None) -> None:
+        """Check that explicit deals can be reshuffled in the way called `name` (None: by shuffling).
+
+        Raises
+        ------
+        RuleError
+            If the game has no such way, or none at all.
+        """
+        if name is None or name in self.reshuffles:
+            return
+        if not self.reshuffles:
+            raise RuleError(f"--reshuffle: {self.name} has nothing to choose there")
+        known = list(self.reshuffles)
+        raise RuleError(f"--reshuffle: '{name}' is no way to reshuffle; choose {listed(known)}{nearest(name, known)}")
 
     def kernel(self) -> Kernel:
         """Import the game's kernel (which loads numba)."""
@@ -183,15 +246,27 @@ class Findings:
         """Return the share of games whose category `column` is `value` (0–1)."""
         return self.ends.get(column, {}).get(value, 0) / self.games if self.games else 0.0
 
+    def share_below(self, column: str, limit: float) -> float:
+        """Return the share of games in which `column` is less than `limit` (0–1); 0 if its values were not counted."""
+        counts = self.counts.get(column, {})
+        return sum(n for value, n in counts.items() if value < limit) / self.games if self.games else 0.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """What decides a run's rows, apart from which games are played: game, rules, policies and seed, all resolved."""
+    """What decides a run's rows, apart from which games are played: game, rules, policies and seed, all resolved.
+
+    Attributes
+    ----------
+    reshuffle
+        For explicit deals alone: one of the game's `reshuffles`, or None to shuffle.
+    """
 
     game: Game
     rules: Any
     policies: Mapping[str, tuple[str, ...]]
     seed: int
+    reshuffle: str | None = None
 
     @classmethod
     def build(
@@ -200,18 +275,41 @@ class Spec:
         rules: Any = None,
         policies: Mapping[str, str | Sequence[str] | None] | None = None,
         seed: int = 1,
+        reshuffle: str | None = None,
     ) -> Spec:
         """Return the specification with defaults filled in.
 
         Raises
         ------
         RuleError
-            For a wrong policy or seed.
+            For a wrong policy, seed or way to reshuffle.
         """
+        game.check_reshuffle(reshuffle)
         if not 0 <= seed <= MAX_SEED:
             raise RuleError(f"seed {seed} is out of range; allowed: 0 to {MAX_SEED}")
         rules = game.rules() if rules is None else rules
-        return cls(game, rules, game.policies(policies or {}, rules.players), seed)
+        return cls(game, rules, game.policies(policies or {}, rules.players), seed, reshuffle)
+
+    def reshuffled(self, name: str | None) -> Spec:
+        """Return the specification with another way to make a new stock in explicit deals.
+
+        Raises
+        ------
+        RuleError
+            If the game has no such way.
+        """
+        self.game.check_reshuffle(name)
+        return dataclasses.replace(self, reshuffle=name)
+
+    @property
+    def how(self) -> tuple[str, ...]:
+        """Return what `needs_random` and `fold` are told after rules and policies: the reshuffle, if one is chosen."""
+        return () if self.reshuffle is None else (self.reshuffle,)
+
+    @property
+    def needs_random(self) -> bool:
+        """Tell whether an explicit deal is played with random numbers."""
+        return self.game.needs_random(self.rules, self.policies, *self.how)
 
     @functools.cached_property
     def columns(self) -> list[Column]:
@@ -241,7 +339,7 @@ class Player:
         self.spec = spec
         self.columns = spec.columns
         self.kernel = spec.game.kernel()
-        self._rules = self.kernel.fold(spec.rules, spec.policies)
+        self._rules = self.kernel.fold(spec.rules, spec.policies, *spec.how)
         self._own = threading.local()
 
     @property

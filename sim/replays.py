@@ -82,7 +82,7 @@ class Replay:
     @property
     def random(self) -> bool:
         """Tell whether rules or policies need random numbers after an explicit deal."""
-        return self.spec.game.needs_random(self.spec.rules, self.spec.policies)
+        return self.spec.needs_random
 
     @property
     def record(self) -> dict[str, Any]:
@@ -160,6 +160,7 @@ def replay_deals(
     variant: str | None = None,
     policies: Policies | None = None,
     tell: bool = False,
+    reshuffle: str | None = None,
 ) -> list[Replay]:
     """Play explicit deals; the other parameters are those of `sim.run`.
 
@@ -169,6 +170,9 @@ def replay_deals(
         The path of a deals file, or its lines.
     tell
         Tell each game, too; that takes longer.
+    reshuffle
+        How a new stock is made, if not by shuffling: ``reverse`` turns Dupa biskupa's pile over, so that the whole game
+        is a function of the deal.
 
     Raises
     ------
@@ -179,7 +183,7 @@ def replay_deals(
     OSError
         If the file cannot be read.
     """
-    spec = _spec(game, seed, rules, variant, policies)
+    spec = _spec(game, seed, rules, variant, policies).reshuffled(reshuffle)
     if isinstance(deals, str | PathLike):
         with Path(deals).open("rb") as file:
             checked = read_deals(file, spec.game, spec.rules, name=str(deals))
@@ -252,7 +256,8 @@ def described(spec: Spec) -> str:
         f"{slot} {names[0] if len(set(names)) == 1 else ','.join(names)}" for slot, names in spec.policies.items()
     ]
     rules = f"Rules by the letter, but {', '.join(changes)}" if changes else "Rules by the letter"
-    return f"{'; '.join([rules, *policies])}."
+    reshuffle = [] if spec.reshuffle is None else [f"reshuffle {spec.reshuffle}"]
+    return f"{'; '.join([rules, *policies, *reshuffle])}."
 
 
 def flow(text: str, indent: str = "") -> list[str]:

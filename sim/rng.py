@@ -140,6 +140,18 @@ def lowest_one(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
+@intrinsic
+def either(typing_context: Any, condition: Any, a: Any, b: Any) -> Any:
+    """Return the uint64 `a` if the boolean `condition` holds, else `b`: without a branch, for what none can foresee."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        chosen = builder.select(context.cast(builder, arguments[0], types.boolean, types.boolean), *arguments[1:])
+        chosen.set_metadata("unpredictable", builder.module.add_metadata([]))
+        return chosen
+
+    return types.uint64(types.boolean, types.uint64, types.uint64), generate
+
+
 @inlined
 def highest_one(word: int) -> int:
     """Return the place (0–63) of the highest set bit of a uint64; -1 for zero."""
@@ -505,6 +517,19 @@ def decide_next(stream: Any, cards: Any, n_cards: int, n_decided: int) -> int:
         return n_decided + LARGE_DRAWS_PER_WORD
     if stream.n_used >= 4 and _decide_block(stream, cards, n_decided, bound):
         return min(n_decided + 32, n_cards)
+    _decide_eight(stream, cards, n_decided, bound)
+    return min(n_decided + DRAWS_PER_WORD, n_cards)
+
+
+@compiled
+def decide_few(stream: Any, cards: Any, n_cards: int, n_decided: int) -> int:
+    """Do as `decide_next`, but decide eight cards at most: for an order of which few cards are looked at."""
+    bound = n_cards - n_decided
+    if bound < 2:
+        return n_cards
+    if bound > LARGE_BOUND:
+        _decide_six(stream, cards, n_decided, bound)
+        return n_decided + LARGE_DRAWS_PER_WORD
     _decide_eight(stream, cards, n_decided, bound)
     return min(n_decided + DRAWS_PER_WORD, n_cards)
 

@@ -1,5 +1,6 @@
 """What every game must satisfy. A new game names itself in `test_contract.py` and inherits all of it."""
 
+import dataclasses
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -43,6 +44,11 @@ class GameContract:
                 slot.name: [rnd.choice(list(slot.choices)) for _ in range(rules.players)] for slot in game.slots
             }
             return Spec.build(game, rules, chosen, rnd.randrange(2**64))
+
+    def draws(self, game, rules, slot, name):
+        """Tell whether a policy draws random numbers."""
+        calm = Spec.build(game, rules).policies
+        return game.needs_random(rules, calm | {slot.name: (name,) * rules.players})
 
     def rows(self, spec, first, n):
         columns = Player(spec).play(first, n)
@@ -136,30 +142,48 @@ class GameContract:
             assert played.lines[-1] == played.row_line
 
     def test_a_seeded_game_is_its_explicit_deal(self, game):
+        """A deal's random numbers are those of (seed, line): on the line of its index it is the seeded game."""
         rnd = random.Random(5)
         for _ in range(30):
-            spec = self.spec(game, rnd, fixed=self.calm)
-            if game.needs_random(spec.rules, spec.policies):
-                calm = {
-                    slot.name: [name if name != "random" else slot.default for name in spec.policies[slot.name]]
-                    for slot in game.slots
-                }
-                spec = Spec.build(game, spec.rules, calm, spec.seed)
-            assert not game.needs_random(spec.rules, spec.policies)
+            spec = self.spec(game, rnd)
             index = rnd.randrange(2**40)
             line = replays.written_deal(spec, index).encode()
-            deals = read_deals([line], game, spec.rules, name="line")
-            (played,) = replays.play_deals(spec, deals)
+            (deal,) = read_deals([line], game, spec.rules, name="line")
+            (played,) = replays.play_deals(spec, [dataclasses.replace(deal, line=index)])
             assert played.error is None
             assert played.row == self.rows(spec, index, 1)[0], (spec.rules.changes(), index)
-            other = Spec.build(game, spec.rules, spec.policies, seed=99)
-            (again,) = replays.play_deals(other, deals)
-            assert again.row == played.row, "a deal's record may not depend on the seed"
+            assert played.random == spec.needs_random
+
+    def test_a_deal_that_needs_no_random_numbers_depends_on_nothing_else(self, game):
+        rnd = random.Random(7)
+        n_tried = 0
+        for _ in range(30):
+            spec = self.spec(game, rnd, fixed=self.calm)
+            calm = {
+                slot.name: [
+                    slot.default if self.draws(game, spec.rules, slot, name) else name
+                    for name in spec.policies[slot.name]
+                ]
+                for slot in game.slots
+            }
+            line = replays.written_deal(spec, rnd.randrange(2**40)).encode()
+            deals = read_deals([line], game, spec.rules, name="line")
+            for reshuffle in (None, *game.reshuffles):
+                calm_spec = Spec.build(game, spec.rules, calm, spec.seed, reshuffle)
+                if calm_spec.needs_random:
+                    continue
+                n_tried += 1
+                (played,) = replays.play_deals(calm_spec, deals)
+                other = Spec.build(game, spec.rules, calm, 99, reshuffle)
+                (again,) = replays.play_deals(other, [dataclasses.replace(deals[0], line=77)])
+                (told,) = replays.play_deals(other, deals, tell=True)
+                assert again.row == told.row == played.row, "a deal's record may not depend on the seed"
+        assert n_tried >= 30
 
     def test_a_deal_with_a_random_policy_says_so_and_uses_the_seed(self, game):
         wild = {slot.name: "random" for slot in game.slots if "random" in slot.choices}
         spec = Spec.build(game, policies=wild)
-        assert game.needs_random(spec.rules, spec.policies)
+        assert spec.needs_random
         line = replays.written_deal(spec, 0).encode()
         deals = read_deals([line] * 20, game, spec.rules, name="line")
         played = list(replays.play_deals(spec, deals))

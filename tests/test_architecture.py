@@ -74,6 +74,7 @@ def test_one_module_names_the_compile_decorator():
     [
         ("scripts.cli", ("numpy", "numba", "pandas", "pyarrow", "scipy", "matplotlib", "statsmodels", "rich")),
         ("sim", ("numpy", "numba", "pandas", "pyarrow")),
+        ("sim.games.bludiste", ("numpy", "numba", "pandas", "pyarrow")),
         ("sim.games.bussikuski", ("numpy", "numba", "pandas", "pyarrow")),
         ("analysis.summary", ("numba", "pandas", "scipy", "statsmodels", "matplotlib")),
     ],

@@ -10,8 +10,17 @@ class TestAutobus(GameContract):
     calm = {"recycle": "bottom"}  # noqa: RUF012
 
 
+class TestBludiste(GameContract):
+    name = "bludiste"
+
+
 class TestBussikuski(GameContract):
     name = "bussikuski"
+    small = {"max_turns": 60}  # noqa: RUF012
+
+
+class TestDupa(GameContract):
+    name = "dupa"
     small = {"max_turns": 60}  # noqa: RUF012
 
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 from sim import rng
 from sim.game import RANDOM_SCHEME
+from sim.jit import compiled
 from tests.reference import streams
 
 
@@ -109,6 +110,26 @@ def test_cards_decided_so_far_are_those_of_the_whole_shuffle():
         n_decided = rng.decide_next(stream, cards, 208, n_decided)
         assert cards[:n_decided].tolist() == whole[:n_decided].tolist()
     assert sorted(whole[:208]) == list(range(208))
+
+
+@pytest.mark.parametrize("n_cards", [1, 2, 3, 9, 17, 52, 129, 208])
+def test_an_order_decided_few_cards_at_a_time_is_the_same(n_cards):
+    whole = np.arange(216, dtype=np.uint8)
+    rng.shuffle_cards(new_stream(5, 9, rng.RESHUFFLE, 3), whole, n_cards)
+    stream, cards, n_decided = new_stream(5, 9, rng.RESHUFFLE, 3), np.arange(216, dtype=np.uint8), 0
+    while n_decided < n_cards:
+        before, n_decided = n_decided, rng.decide_few(stream, cards, n_cards, n_decided)
+        assert before < n_decided <= before + 8
+        assert cards[:n_decided].tolist() == whole[:n_decided].tolist()
+
+
+@compiled
+def _either(condition, a, b):
+    return rng.either(condition > 0, a, b)
+
+
+def test_either_is_the_one_or_the_other():
+    assert [_either(condition, np.uint64(5), np.uint64(2**64 - 1)) for condition in (1, 0)] == [5, 2**64 - 1]
 
 
 @pytest.mark.parametrize("decided", [0, 32])

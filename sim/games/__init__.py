@@ -9,7 +9,9 @@ from sim.rules import RuleError, listed, nearest
 
 GAMES = {
     "autobus": "sim.games.autobus",
+    "bludiste": "sim.games.bludiste",
     "bussikuski": "sim.games.bussikuski",
+    "dupa": "sim.games.dupa",
 }
 
 

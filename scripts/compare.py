@@ -1,0 +1,276 @@
+"""The command ``fairdeal compare``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scripts.errors import WrongCall
+from scripts.numbers import Count
+from scripts.options import (
+    SLOTS,
+    examples,
+    game_argument,
+    json_option,
+    policy_options,
+    quiet_options,
+    rule_options,
+    seed_option,
+    threads_option,
+)
+from scripts.playing import play
+from scripts.progress import LONG, Voice, duration
+from scripts.variants import (
+    VARIANT,
+    Factor,
+    Variant,
+    build_variants,
+    check_parent,
+    default_parent,
+    find_baseline,
+    read_factors,
+    read_margins,
+    write_document,
+)
+from sim.game import Game
+from sim.rules import listed, nearest
+
+if TYPE_CHECKING:
+    from analysis.comparison import Comparison, Plan
+    from analysis.effects import Factorial
+    from sim.api import Prepared
+
+MOST_GAMES = 10**12
+
+
+@click.command(
+    short_help="The same deals under each variant, paired differences with intervals.",
+    epilog=examples(
+        "fairdeal compare autobus --vary bus_size=10,12,15 --games 100k",
+        "fairdeal compare autobus --vary 'policy=greedy;planner,greedy,greedy,greedy' --games 10k",
+        "fairdeal compare bussikuski --vary bus=diamond,questions --vary blockers=JQKA,A --games 1M --margin 0.5%",
+        "fairdeal compare bussikuski --vary 'diamond_rows=1,2,3,2,1;1,2,1' --games 100k --column bus_penalty",
+    ),
+)
+@game_argument
+@click.option(
+    "--vary",
+    "varied",
+    multiple=True,
+    required=True,
+    metavar="OPTION=V1,V2,…",
+    help="What to vary: an option, 'variant', or a policy. Values with commas in them (lists, a policy for each seat) "
+    "are separated by semicolons. Given again: every combination.",
+)
+@click.option("--games", "n_games", type=Count(1, MOST_GAMES), required=True, metavar="N", help="How many deals.")
+@seed_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder of the variants' results folders, each that of a plain run; without it one under results/. The "
+    "same command goes on after an interruption; a larger N adds games.",
+)
+@click.option(
+    "--baseline",
+    "baseline",
+    multiple=True,
+    metavar="[OPTION=]VALUE",
+    help="What the others are set against. Default: the first value of each option.",
+)
+@click.option(
+    "--margin",
+    "margins",
+    multiple=True,
+    metavar="X%|COLUMN=X|X",
+    help="What is too small to matter: 0.5% of every rate, points=0.2, or a number for every column in its unit.",
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME",
+    help="Compare only this column ('points': all seats'); may be repeated. Fewer comparisons are decided sooner.",
+)
+@click.option(
+    "--by",
+    metavar="MEASURE",
+    help="With several --vary: rank them by this measure, written as in the table ('turns', 'winner == 0').",
+)
+@rule_options
+@policy_options
+@threads_option
+@json_option
+@quiet_options
+def compare(
+    game: Game,
+    varied: Sequence[str],
+    n_games: int,
+    out: Path | None,
+    baseline: Sequence[str],
+    margins: Sequence[str],
+    columns: Sequence[str],
+    by: str | None,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+    no_progress: bool,
+    **given: Any,
+) -> None:
+    """Play the same deals under each variant and say what differs: bigger, smaller, too small to matter, or open.
+
+    Game number i of a seed is dealt alike under all variants, so differences are taken deal by deal. Their intervals
+    hold each for itself, the verdicts all together (Holm). Games without a verdict are shown as bounds.
+
+    With several --vary every combination is played; main effects, interactions and what matters most are shown.
+    """
+    if by and len(varied) < 2:
+        raise WrongCall("--by ranks several options: give --vary more than once")
+    factors = read_factors(game, varied)
+    variants = build_variants(game, factors, given)
+    chosen = find_baseline(variants, factors, baseline)
+    margin = read_margins(margins)
+    parent = default_parent(variants, n_games) if out is None else out
+    _check_columns(variants, columns, by)
+    prepared = _prepare(variants, n_games, parent)
+    voice = Voice(quiet)
+    plan = _write_plan(factors, variants, chosen, parent)
+    _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
+    began = time.monotonic()
+    from analysis.comparison import Margins
+    from analysis.comparison import compare as compare_folders
+
+    found = compare_folders(plan, margin=Margins(**margin), columns=columns or None)
+    _print(found, chosen, factors, by, as_json, parent)
+    voice.say(f"Compared in {time.monotonic() - began:.2g} s; results in {parent}")
+
+
+def _check_columns(variants: Sequence[Variant], columns: Sequence[str], by: str | None) -> None:
+    """Refuse columns that not every variant has."""
+    from analysis.joint import chosen_columns
+    from analysis.load import LoadError
+
+    names = [[column.name for column in variant.spec.columns] for variant in variants]
+    shared = [name for name in names[0] if all(name in others for others in names)]
+    elsewhere = sorted({name for others in names for name in others} - set(shared))
+    wanted = [("--column", list(columns))] + ([("--by", [by.partition("==")[0].strip()])] if by else [])
+    for option, chosen in wanted:
+        try:
+            chosen_columns(chosen, shared, elsewhere)
+        except LoadError as error:
+            raise WrongCall(f"{option}: {error}") from None
+
+
+def _prepare(variants: Sequence[Variant], n_games: int, parent: Path) -> list[Prepared]:
+    """Check the folders before anything is played or written."""
+    from analysis.comparison import DOCUMENT
+    from sim.api import prepare
+
+    check_parent(parent, DOCUMENT)
+    return [
+        prepare(
+            variant.spec.game,
+            n_games,
+            seed=variant.spec.seed,
+            rules=variant.spec.rules,
+            policies=variant.spec.policies,
+            out=parent / variant.folder,
+        )
+        for variant in variants
+    ]
+
+
+def _write_plan(factors: Sequence[Factor], variants: Sequence[Variant], chosen: Variant, parent: Path) -> Plan:
+    """Write and return what the folder holds."""
+    from analysis.comparison import DOCUMENT, Plan
+
+    plan = Plan(
+        {variant.name: parent / variant.folder for variant in variants},
+        chosen.name,
+        {factor.name: factor.values for factor in factors},
+        {variant.name: variant.levels for variant in variants},
+    )
+    write_document(parent, DOCUMENT, plan.to_json())
+    return plan
+
+
+def _play_all(
+    voice: Voice,
+    variants: Sequence[Variant],
+    prepared: Sequence[Prepared],
+    threads: int | None,
+    parent: Path,
+    *,
+    shown: bool,
+) -> None:
+    """Play what is missing of every variant."""
+    title, games = variants[0].spec.game.title, prepared[0].games
+    n_missing = sum(run.n_missing for run in prepared)
+    if not n_missing:
+        voice.say(f"{parent} is complete: {len(variants)} variants of {games:,} games of {title}, nothing to play.")
+        return
+    seed = variants[0].spec.seed
+    voice.say(f"Playing {len(variants)} variants of {title} on the same {games:,} deals, seed {seed}, into {parent}")
+    seconds, n_played = 0.0, 0
+    for number, (variant, run) in enumerate(zip(variants, prepared, strict=True), start=1):
+        if not run.n_missing:
+            continue
+        there = f" ({run.n_there:,} games are there)" if run.n_there else ""
+        left = ""
+        to_go = sum(r.n_missing for r in prepared[number - 1 :]) * seconds / n_played if n_played else 0.0
+        if to_go > LONG:
+            left = f"; about {duration(to_go)} to go"
+        voice.say(f"{number} of {len(variants)}: {variant.name}{there}{left}")
+        results = play(voice, run, threads, shown=shown)
+        seconds, n_played = seconds + results.seconds, n_played + results.n_played
+    voice.say(f"Played {n_played:,} games in {seconds:.3g} s, {n_played / max(seconds, 1e-9):,.0f} a second")
+
+
+def _print(
+    found: Comparison, chosen: Variant, factors: Sequence[Factor], by: str | None, as_json: bool, parent: Path
+) -> None:
+    title, notes = chosen.spec.game.title, _notes(chosen, factors)
+    result: Comparison | Factorial = found
+    if len(factors) > 1:
+        from analysis.effects import factorial
+
+        result = factorial(found)
+    if as_json:
+        click.echo(json.dumps({**result.to_json(), "folder": str(parent)}, ensure_ascii=False, allow_nan=False))
+    elif result is found:
+        from reports.comparison import render_comparison
+
+        click.echo(render_comparison(found, title=title, notes=notes))
+    else:
+        from reports.effects import render_factorial
+
+        _check_measure(found, by)
+        click.echo(render_factorial(result, by=by, title=title, notes=notes))  # type: ignore[arg-type]
+
+
+def _check_measure(found: Comparison, by: str | None) -> None:
+    names = list(dict.fromkeys(difference.measure.name for difference in found.differences))
+    if by is not None and by not in names:
+        raise WrongCall(f"--by: there is no measure '{by}'{nearest(by, names)}; there are {listed(names, 'and')}")
+
+
+def _notes(chosen: Variant, factors: Sequence[Factor]) -> list[tuple[str, str]]:
+    """Return rules and policies as far as they are not varied."""
+    varied = {factor.name for factor in factors}
+    spec = chosen.spec
+    if VARIANT in varied:
+        notes = []
+    else:
+        changes = [f"{name} = {text}" for name, text in spec.rules.changes().items() if name not in varied]
+        notes = [("Rules", f"by the letter, but {', '.join(changes)}" if changes else "by the letter otherwise")]
+    policies = [
+        f"{slot if slot != SLOTS[0] else ''} {names[0] if len(set(names)) == 1 else ','.join(names)}".strip()
+        for slot, names in spec.policies.items()
+        if slot not in varied
+    ]
+    return [*notes, *([("Policies", ", ".join(policies))] if policies else [])]
