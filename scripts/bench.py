@@ -150,7 +150,9 @@ def play_reference(module: ModuleType, spec: Spec, game: int) -> None:
         rules["diamond_rows"] = spec.rules.diamond_rows
         module.play(rules, spec.policies["guess"], spec.policies["give"], module.SeededOrders(1, game))
     elif spec.game.name == "bludiste":
-        module.play(rules, spec.policies["policy"][0], module.seeded_stock(rules, 1, game))
+        module.play(
+            rules, spec.policies["policy"][0], module.seeded_stock(rules, 1, game), module.PolicyStream(1, game, 0)
+        )
     else:
         module.play(rules, spec.policies["policy"], module.SeededOrders(1, game))
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor
+
 import click
 
 from sim import Spec, get_game
@@ -12,15 +16,26 @@ from sim.jit import on_compiling
 from sim.replays import play_deals, replay_game, written_deal
 
 
+def compile_game(name: str) -> None:
+    """Play a game in each of the ways there are: with each policy in a block, told, and as an explicit deal."""
+    game = get_game(name)
+    began = time.monotonic()
+    with on_compiling(lambda: click.echo(f"Compiling {game.title}; this is done once.", err=True)) as compiling:
+        spec = Spec.build(game)
+        for slot in game.slots:
+            for policy in slot.choices:
+                Player(Spec.build(game, policies={slot.name: policy})).play(0, 1)
+        replay_game(spec, 0)
+        line = written_deal(spec, 0).encode()
+        list(play_deals(spec, read_deals([line], game, spec.rules, name="deal")))
+    if compiling.happened:
+        click.echo(f"{game.title} took {time.monotonic() - began:.0f} s.", err=True)
+
+
 def main() -> None:
-    """Play a game in each of the ways there are: in a block, told, and as an explicit deal."""
-    with on_compiling(lambda: click.echo("Compiling the kernels; this takes about a minute, once.", err=True)):
-        for name in GAMES:
-            spec = Spec.build(get_game(name))
-            Player(spec).play(0, 1)
-            replay_game(spec, 0)
-            line = written_deal(spec, 0).encode()
-            list(play_deals(spec, read_deals([line], spec.game, spec.rules, name="deal")))
+    """Compile the games side by side, a process each."""
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(compile_game, GAMES))
 
 
 if __name__ == "__main__":

@@ -151,7 +151,8 @@ class Prepared:
     def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
         from sim.jit import kernel_hash
 
-        with store.RunFolder(path, self.spec, self.games, kernel_hash()) as folder:
+        kernel = kernel_hash(f"{self.spec.game.package}.kernel")
+        with store.RunFolder(path, self.spec, self.games, kernel) as folder:
             player = runner.ready(self.spec)
             folder.start_clock()
             tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)

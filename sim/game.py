@@ -238,6 +238,11 @@ class Findings:
     lows: Mapping[str, float] = dataclasses.field(default_factory=dict)
     counts: Mapping[str, Mapping[float, int]] = dataclasses.field(default_factory=dict)
 
+    def interval(self, column: str) -> tuple[float, float]:
+        """Return a numeric column's mean and the lower end of its interval."""
+        mean = self.means.get(column, 0.0)
+        return mean, self.lows.get(column, mean)
+
     def rate(self, column: str, value: float) -> float:
         """Return the share of games in which a counted numeric column has this value (0–1)."""
         return self.counts.get(column, {}).get(value, 0) / self.games if self.games else 0.0

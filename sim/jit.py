@@ -1,9 +1,9 @@
 """The only place that names numba's compile decorator.
 
-Compiled kernels are kept on disk in a folder named by a hash of everything that decides what they do: all of
-``sim/``'s sources and numba's version. numba's own check looks at one file at a time, so an edited helper module would
-go on running as it was; a new folder name makes that impossible. The folder must be set before any decorator runs,
-hence this module is imported by every compiled one.
+Compiled kernels are kept on disk, those of a module in a folder named by a hash of everything that decides what they
+do: the sources of the module and of all of ``sim`` that it imports, and numba's version. numba's own check looks at one
+file at a time, so an edited helper module would go on running as it was; a new folder's name makes that impossible. An
+edit elsewhere, of a text or of another game, leaves the kernels as they are.
 
 References
 ----------
@@ -17,25 +17,62 @@ import hashlib
 import importlib
 import importlib.metadata
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numba
+from numba.core import event
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 CACHE_VARIABLE = "FAIRDEAL_CACHE"
 
+ROOT = Path(__file__).parent.parent
+# An import of ours: what stands between `from` and `import`, and the names, in brackets or to the line's end.
+_IMPORT = re.compile(r"^\s*from (sim[\w.]*) import (\([^)]*\)|[^\n]*)|^\s*import (sim[\w.]*)", re.MULTILINE)
+
 
 @cache
-def kernel_hash() -> str:
-    """Return the first 16 hex digits of the hash of ``sim/``'s sources and numba's version."""
+def _imported(module: str) -> tuple[bytes, tuple[str, ...]]:
+    """Return a module's source and the modules of ``sim`` that it names in its imports."""
+    source = _path(module).read_bytes()
+    found = set()
+    for package, names, whole in _IMPORT.findall(source.decode()):
+        submodules = {f"{package}.{name}" for name in re.findall(r"\w+", names)}
+        found |= {name for name in submodules if _path(name).is_file()} or {package or whole}
+    return source, tuple(sorted(found))
+
+
+def _path(module: str) -> Path:
+    """Return the path of a module's source; a package's is its ``__init__``."""
+    folder = ROOT.joinpath(*module.split("."))
+    return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+
+
+@cache
+def sources(module: str) -> tuple[str, ...]:
+    """Return the modules of ``sim`` that decide what the kernels of `module` do: itself and all that it imports."""
+    found: set[str] = set()
+    waiting = {module}
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting |= set(_imported(name)[1]) - found
+    return tuple(sorted(found))
+
+
+@cache
+def kernel_hash(module: str) -> str:
+    """Return the first 16 hex digits of the hash of the sources behind a module's kernels and numba's version."""
     digest = hashlib.sha256(importlib.metadata.version("numba").encode())
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+    for name in sources(module):
+        source, _ = _imported(name)
+        digest.update(f"\n{name} {len(source)}\n".encode())
+        digest.update(source)
     return digest.hexdigest()[:16]
 
 
@@ -45,8 +82,8 @@ def _is_ours(folder: Path) -> bool:
 
 
 @cache
-def cache_folder() -> Path:
-    """Return the folder of compiled kernels, made if it is not there.
+def cache_folder(module: str) -> Path:
+    """Return the folder of a module's compiled kernels, made if it is not there.
 
     ``FAIRDEAL_CACHE`` names its parent; otherwise ``XDG_CACHE_HOME`` or ``~/.cache`` does, and where that cannot be
     written (a read-only home) the system's temporary folder.
@@ -60,23 +97,16 @@ def cache_folder() -> Path:
             Path(tempfile.gettempdir()) / f"fairdeal-{os.getuid() if hasattr(os, 'getuid') else 0}",
         ]
     )
+    name = f"{module.removeprefix('sim.')}-{kernel_hash(module)}"
     for parent in parents:
-        folder = parent / f"kernels-{kernel_hash()}"
+        folder = parent / name
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             continue
         if os.access(folder, os.W_OK) and _is_ours(parent):
             return folder
-    return parents[-1] / f"kernels-{kernel_hash()}"
-
-
-os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
-
-import numba  # noqa: E402  (the cache folder has to be named first)
-from numba.core import event  # noqa: E402
-
-numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
+    return parents[-1] / name
 
 
 def _load_without_blas() -> None:
@@ -102,34 +132,52 @@ def _load_without_blas() -> None:
 _load_without_blas()
 
 
-class _FirstCompilation(event.Listener):
-    """Calls a function when something is compiled for the first time."""
+class FirstCompilation(event.Listener):
+    """Calls a function when something is compiled for the first time; `happened` tells whether it was."""
 
     def __init__(self, tell: Callable[[], object]) -> None:
-        self.tell: Callable[[], object] | None = tell
+        self.tell = tell
+        self.happened = False
 
-    def on_start(self, happened: event.Event) -> None:
+    def on_start(self, event: event.Event) -> None:
         """Call it, once."""
-        if self.tell is not None:
-            tell, self.tell = self.tell, None
-            tell()
+        if not self.happened:
+            self.happened = True
+            self.tell()
 
-    def on_end(self, happened: event.Event) -> None:
+    def on_end(self, event: event.Event) -> None:
         """Do nothing."""
 
 
 @contextlib.contextmanager
-def on_compiling(tell: Callable[[], object]) -> Iterator[None]:
+def on_compiling(tell: Callable[[], object]) -> Iterator[FirstCompilation]:
     """Call `tell` once if anything has to be compiled within; kernels that lie compiled on disk do not count."""
-    with event.install_listener("numba:compile", _FirstCompilation(tell)):
-        yield
+    listener = FirstCompilation(tell)
+    with event.install_listener("numba:compile", listener):
+        yield listener
+
+
+def _compile(function: _F, *, inline: bool) -> _F:
+    # numba asks for the folder while it decorates. Code that is not ours keeps numba's own folder and check.
+    config: Any = numba.config
+    usual = config.CACHE_DIR
+    if function.__module__.partition(".")[0] == "sim":
+        config.CACHE_DIR = str(cache_folder(function.__module__))
+    try:
+        return numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=inline)(function)  # type: ignore[return-value]
+    finally:
+        config.CACHE_DIR = usual
 
 
 def compiled(function: _F) -> _F:
-    """Compile `function` when it is first called; the result is kept on disk and runs without the GIL."""
-    return numba.njit(nogil=True, cache=True, error_model="numpy")(function)  # type: ignore[return-value]
+    """Compile `function` when it is first called; the result is kept on disk and runs without the GIL.
+
+    numba takes the code of everything that is called into each caller and optimises it there again: of big functions
+    that call each other in a long chain all but the ends had better be `inlined`.
+    """
+    return _compile(function, inline=False)
 
 
 def inlined(function: _F) -> _F:
-    """Compile a small `function` of a hot path into each of its callers: a call between kernels costs 5 to 10 ns."""
-    return numba.njit(nogil=True, cache=True, error_model="numpy", forceinline=True)(function)  # type: ignore[return-value]
+    """Compile `function` into each of its callers: a call between kernels costs 5 to 10 ns."""
+    return _compile(function, inline=True)

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from sim.cards import card_text, parse_card
+from sim.events import collect_events
 from sim.game import Deal, Player, Spec
 from sim.games import get_game
 from sim.games.autobus import kernel, moves, policies
 from sim.games.autobus import record as rec
+from tests.live import differ, rows_of, untried
 from tests.reference import autobus as reference
 
 GAME = get_game("autobus")
@@ -19,12 +21,6 @@ WAYS = {rec.TO_EMPTY: "empty", rec.TO_EQUAL: "same", rec.SWAP: "swap", rec.BURY:
 
 def player(policy="greedy", seed=1, **options):
     return Player(Spec.build(GAME, GAME.rules.build(options=options), {"policy": policy}, seed))
-
-
-def rows_of(played, first, n):
-    """Play n games and return a dict for each."""
-    raw = played.play(first, n)
-    return [{c.name: c.value(raw[i][game]) for i, c in enumerate(played.columns)} for game in range(n)]
 
 
 def deal_row(played, deck, line=1):
@@ -177,7 +173,7 @@ def position(hand, storage, **options):
     rules = GAME.rules.build(options={"players": 2, "storage_piles": len(storage)} | options)
     folded = kernel.fold(rules, {"policy": ["greedy"] * 2})
     state = kernel.new_scratch()
-    moves.begin(state[0], folded[0], None, np.uint64(1), np.uint64(0))
+    moves.whole_deck(state[0], folded[0], np.uint64(1), np.uint64(0))
     moves.deal(state[0], folded[0])
     cards = [parse_card(card) for card in hand]
     state["hand"][0, 0, : len(cards)] = cards
@@ -318,18 +314,11 @@ LIVE = [
 
 @pytest.mark.parametrize(("option", "value", "other", "rest", "policy", "game"), LIVE)
 def test_option_is_live(option, value, other, rest, policy, game):
-    with_value = rows_of(player(policy, **rest, **{option: value}), game, 1)[0]
-    with_other = rows_of(player(policy, **rest, **{option: other}), game, 1)[0]
-    assert any(with_value[name] != with_other[name] for name in with_value.keys() & with_other.keys())
+    assert differ(player(policy, **rest, **{option: value}), player(policy, **rest, **{option: other}), game)
 
 
 def test_every_option_and_every_named_value_stands_in_the_table():
-    tried = {(option, value) for option, value, *_ in LIVE}
-    for name, kind in GAME.rules.kinds().items():
-        assert any(option == name for option, _ in tried), name
-        if hasattr(kind, "enum") or kind.samples() == [False, True]:
-            for value in kind.samples():
-                assert (name, kind.text(value)) in tried
+    assert untried(GAME.rules, LIVE) == []
 
 
 @pytest.mark.parametrize(
@@ -347,11 +336,14 @@ def test_what_cannot_matter_does_not(option, rest):
 def watched(spec, game):
     """Play one game with its events; return the state and the events."""
     state = kernel.new_scratch()[0]
-    rules = kernel.fold(spec.rules, spec.policies)[0]
-    events = np.zeros((60_000, 6), np.int64)
-    kernel.play_one(state, rules, None, events, np.uint64(spec.seed), np.uint64(game))
-    assert events[0, 0] < len(events)
-    return state, rules, events[1 : 1 + events[0, 0]].tolist()
+    folded = kernel.fold(spec.rules, spec.policies)
+    stream = np.uint64(spec.seed), np.uint64(game)
+    rows = kernel.new_columns(folded, 1)
+    _, events, n_events = collect_events(
+        lambda events: kernel.play_games(state, folded[0], kernel.SEEDED, events, *stream, rows)
+    )
+    assert n_events == len(events)
+    return state, folded[0], events
 
 
 def whole_deck(spec, rules, game):

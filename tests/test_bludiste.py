@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from sim.cards import CardError, card_text, parse_cards
+from sim.events import collect_events
 from sim.game import Deal, Player, Spec
 from sim.games import get_game
 from sim.games.bludiste import kernel
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.deals import read_deal, stock_pack
 from sim.rules import RuleError
+from tests import live
+from tests.live import differ, untried
 from tests.reference import bludiste as reference
 from tests.reference.streams import PolicyStream
 
@@ -26,9 +29,7 @@ def specification(policy="first", seed=1, **options):
 
 
 def rows_of(spec, first, n):
-    """Play n games and return a dict for each."""
-    raw = Player(spec).play(first, n)
-    return [{c.name: int(raw[i][game]) for i, c in enumerate(spec.columns)} for game in range(n)]
+    return live.rows_of(Player(spec), first, n)
 
 
 def reference_row(spec, game, stock=None):
@@ -52,13 +53,14 @@ def watched(spec, game, stock=None):
     if stock is None:
         kernel.shuffle_stock(state[0], folded, *stream)
         stock = (state[0]["stock"][: spec.rules.n_stock] - rec.SHIFT).tolist()
-    events = np.zeros((4096, 4), np.int64)
-    columns = np.zeros((4, 1), np.uint8)
+    columns = kernel.new_columns(1)
     order = np.array(stock, np.uint8) + np.uint8(rec.SHIFT)
-    kernel.play_told(state[0], search[0], folded, order, events, *stream, columns)
-    assert events[0, 0] < len(events)
+    _, events, n_events = collect_events(
+        lambda events: kernel.play_games(state[0], search[0], folded, order, events, *stream, columns)
+    )
+    assert n_events == len(events)
     row = dict(zip([column.name for column in spec.columns], columns[:, 0].tolist(), strict=True))
-    return events[1 : 1 + events[0, 0]].tolist(), row, stock
+    return [event[:4] for event in events], row, stock
 
 
 @pytest.fixture
@@ -171,7 +173,7 @@ def test_the_documents_example():
     kinds = [event[0] for event in events]
     stages = [i for i, kind in enumerate(kinds) if kind == rec.ROW or (kind == rec.FILL and kinds[i - 1] != rec.FILL)]
     assert placed(stages[0], stages[1]) == {"QC"}
-    assert events[stages[1]][:3] == [rec.FILL, 5, parse_cards("3S")[0] + rec.SHIFT]
+    assert events[stages[1]][:3] == (rec.FILL, 5, parse_cards("3S")[0] + rec.SHIFT)
     row_2 = next(i for i in stages[1:] if events[i][0] == rec.ROW)
     filled = next(i for i in stages if i > row_2)
     assert placed(row_2, filled) == {*"2S 3S 4S 5S 6S 2D 3D 4D 5D QS JS TS".split()}
@@ -210,16 +212,15 @@ LIVE = [
 
 @pytest.mark.parametrize(("option", "value", "other", "rest", "policy", "game"), LIVE)
 def test_option_is_live(option, value, other, rest, policy, game):
-    with_value = rows_of(specification(policy, **rest, **{option: value}), game, 1)
-    with_other = rows_of(specification(policy, **rest, **{option: other}), game, 1)
-    assert with_value != with_other
+    assert differ(
+        Player(specification(policy, **rest, **{option: value})),
+        Player(specification(policy, **rest, **{option: other})),
+        game,
+    )
 
 
 def test_every_option_and_every_value_stands_in_the_table():
-    tried = {(option, value) for option, value, *_ in LIVE}
-    for name, kind in GAME.rules.kinds().items():
-        for value in kind.samples():
-            assert (name, kind.text(value)) in tried
+    assert untried(GAME.rules, LIVE, every_number=True) == []
 
 
 # -- what always holds -------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sim.game import Deal, Player, Spec
 from sim.games import get_game
 from sim.games.bussikuski import kernel, moves
 from sim.games.bussikuski import record as rec
+from tests.live import differ, rows_of, untried
 from tests.reference import bussikuski as reference
 from tests.reference.streams import PolicyStreams
 
@@ -22,12 +23,6 @@ CARDS = [rank + suit for rank in RANKS for suit in "SHDC"]
 
 def player(policies=None, seed=1, **options):
     return Player(Spec.build(GAME, GAME.rules.build(options=options), policies or {}, seed))
-
-
-def rows_of(played, first, n):
-    """Play n games and return a dict for each."""
-    raw = played.play(first, n)
-    return [{c.name: c.value(raw[i][game]) for i, c in enumerate(played.columns)} for game in range(n)]
 
 
 def written_row(state, rules, columns):
@@ -278,18 +273,11 @@ LIVE = [
 
 @pytest.mark.parametrize(("option", "value", "other", "rest", "game"), LIVE)
 def test_option_is_live(option, value, other, rest, game):
-    with_value = rows_of(player(**rest, **{option: value}), game, 1)[0]
-    with_other = rows_of(player(**rest, **{option: other}), game, 1)[0]
-    assert any(with_value[name] != with_other[name] for name in with_value.keys() & with_other.keys())
+    assert differ(player(**rest, **{option: value}), player(**rest, **{option: other}), game)
 
 
 def test_every_option_and_every_named_value_stands_in_the_table():
-    tried = {(option, value) for option, value, *_ in LIVE}
-    for name, kind in GAME.rules.kinds().items():
-        assert any(option == name for option, _ in tried), name
-        if hasattr(kind, "enum") or name == "right_gives":
-            for value in kind.samples():
-                assert (name, kind.text(value)) in tried
+    assert untried(GAME.rules, LIVE) == []
 
 
 # -- what always holds -------------------------------------------------------------------------------------------------

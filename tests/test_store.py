@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -17,6 +16,8 @@ import pytest
 from sim import RefusedError, Spec, StoreError, check, default_folder, iter_parts, prepare, read_manifest, run
 from sim import store as store_module
 from sim.game import Player
+from tests import disks
+from tests.disks import small_disk
 from tests.toy import ENDS, GAME
 
 N = 4_000
@@ -439,30 +440,11 @@ def test_second_process_is_locked_out(tmp_path, expected):
 # A full disk, a folder that cannot be written
 
 
-@contextlib.contextmanager
-def mounted(path, options):
-    """A small file system of its own."""
-    path.mkdir(exist_ok=True)
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", path], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        pytest.skip(f"cannot mount a file system here: {done.stderr.strip()}")
-    try:
-        yield path
-    finally:
-        subprocess.run(["umount", path], check=True)
-
-
-def remount(path, options):
-    subprocess.run(["mount", "-o", f"remount,{options}", path], check=True)
-
-
-@pytest.mark.skipif(shutil.which("mount") is None, reason="no mount command")
+@pytest.mark.parametrize("kind", disks.kinds())
 @pytest.mark.parametrize("kilobytes", [4, 8, 12, 16, 40, 60, 70, 84])
-def test_full_disk_leaves_nothing_half_written(tmp_path, expected, kilobytes):
-    with mounted(tmp_path / "disk", f"size={kilobytes}k") as disk:
-        out = disk / "run"
+def test_full_disk_leaves_nothing_half_written(tmp_path, expected, kind, kilobytes):
+    with small_disk(kind, tmp_path / "disk", kilobytes=kilobytes) as disk:
+        out = disk.path / "run"
         with pytest.raises(
             StoreError, match=r"run cannot be written: no space left on device; what is finished is kept"
         ) as caught:
@@ -474,41 +456,44 @@ def test_full_disk_leaves_nothing_half_written(tmp_path, expected, kilobytes):
             assert len(pd.read_parquet(path)) == BLOCK
         if "_run.json" in left:
             assert read_manifest(out).n_there < N
-        remount(disk, "size=8m")
+        disk.widen()
         results = run(GAME, N, out=out)
         assert results.complete
         assert same_rows(out, expected)
 
 
-@pytest.mark.parametrize("inodes", [2, 3, 4, 5, 7])
-def test_disk_without_room_for_names_leaves_nothing_half_written(tmp_path, expected, inodes):
-    with mounted(tmp_path / "disk", f"size=8m,nr_inodes={inodes}") as disk:
-        out = disk / "run"
+@pytest.mark.parametrize("kind", disks.kinds())
+@pytest.mark.parametrize("names", [2, 3, 4, 5, 7])
+def test_disk_without_room_for_names_leaves_nothing_half_written(tmp_path, expected, kind, names):
+    with small_disk(kind, tmp_path / "disk", names=names) as disk:
+        out = disk.path / "run"
         with pytest.raises(StoreError, match="no space left on device"):
             run(GAME, N, block=BLOCK, out=out)
         assert not [name for name in (os.listdir(out) if out.exists() else []) if name.endswith(".tmp")]
-        remount(disk, "nr_inodes=100")
+        disk.widen()
         run(GAME, N, out=out)
         assert same_rows(out, expected)
 
 
-def test_folder_made_for_nothing_is_removed(tmp_path):
-    with mounted(tmp_path / "disk", "size=64k,nr_inodes=3") as disk:
+@pytest.mark.parametrize("kind", disks.kinds())
+def test_folder_made_for_nothing_is_removed(tmp_path, kind):
+    with small_disk(kind, tmp_path / "disk", kilobytes=64, names=3) as disk:
         with pytest.raises(StoreError, match="no space left"):
-            run(GAME, N, out=disk / "run")
-        assert os.listdir(disk) == []
+            run(GAME, N, out=disk.path / "run")
+        assert os.listdir(disk.path) == []
 
 
-def test_read_only_disk_is_refused_but_read(tmp_path, expected):
-    with mounted(tmp_path / "disk", "size=8m") as disk:
-        run(GAME, N, block=BLOCK, out=disk / "run")
-        remount(disk, "ro")
-        pd.testing.assert_frame_equal(run(GAME, N, out=disk / "run").frame(), expected)
-        for out, games in ((disk / "run", N + 1), (disk / "new", N)):
+@pytest.mark.parametrize("kind", disks.kinds())
+def test_read_only_disk_is_refused_but_read(tmp_path, expected, kind):
+    with small_disk(kind, tmp_path / "disk") as disk:
+        run(GAME, N, block=BLOCK, out=disk.path / "run")
+        disk.read_only(True)
+        pd.testing.assert_frame_equal(run(GAME, N, out=disk.path / "run").frame(), expected)
+        for out, games in ((disk.path / "run", N + 1), (disk.path / "new", N)):
             with pytest.raises(StoreError, match=f"{out.name} cannot be written: read-only file system") as caught:
                 run(GAME, games, out=out)
             assert "\n" not in str(caught.value)
-        remount(disk, "rw")
+        disk.read_only(False)
 
 
 def test_folder_without_permission_is_refused(tmp_path, folder):

@@ -1,1 +1,1 @@
-"""Studies: questions about the games that take more than one run; run one by ``python -m scripts.studies.NAME``."""
+"""Studies: questions about the games that take more than one run; ``python -m scripts.studies`` lists them."""

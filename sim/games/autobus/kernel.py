@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.events import no_room, note
 from sim.games.autobus import record as rec
 from sim.games.autobus.counts import deal_counts, play_turn_counts
 from sim.games.autobus.moves import (
@@ -22,20 +23,22 @@ from sim.games.autobus.moves import (
     lay,
     leave_hand,
     leave_storage,
-    note,
     reaches_cap,
     store,
     swap,
+    take_deck,
+    take_order,
     talon_size,
     win,
 )
 from sim.games.autobus.policies import BUS, HAND, NO_WAY, STOP, STORAGE, choose_discard, choose_placement
-from sim.games.autobus.record import BURY, COPIES, FROM_BUS, FROM_HAND, FROM_STORAGE, STATE_DTYPE, SWAP
+from sim.games.autobus.record import BURY, COPIES, FROM_BUS, FROM_HAND, FROM_STORAGE, MAX_CARDS, STATE_DTYPE, SWAP
 from sim.jit import compiled, inlined
 
-__all__ = ["fold", "new_scratch", "play_block", "play_deal", "play_one", "play_watched"]
+__all__ = ["fold", "new_scratch", "play_block", "play_counted", "play_deal", "play_games"]
 
 N_SHARED_COLUMNS = 7  # before those of the seats
+SEEDED = np.empty((0, MAX_CARDS), np.uint8)  # in place of explicit deals
 
 
 def new_scratch() -> np.ndarray[Any, Any]:
@@ -46,7 +49,11 @@ def new_scratch() -> np.ndarray[Any, Any]:
 def play_block(scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
     """Play the games first … first + n_games - 1; return the columns, each some integers of shape (n_games,)."""
     rows = new_columns(rules, n_games)
-    play_games(scratch[0], rules[0], np.uint64(seed), np.uint64(first), rows, n_games)
+    stream = np.uint64(seed), np.uint64(first)
+    if rules[0]["only_ranks"]:
+        play_counted(scratch[0], rules[0], *stream, rows)
+    else:
+        play_games(scratch[0], rules[0], SEEDED, no_room(), *stream, rows)
     return list(rows)
 
 
@@ -61,8 +68,7 @@ def play_deal(
         Cards as `sim.cards` numbers them, top first.
     """
     rows = new_columns(rules, 1)
-    events = np.zeros((1, 6), np.int64)  # no room: events are only counted
-    play_watched(scratch[0], rules[0], orders, events, np.uint64(seed), np.uint64(game), rows)
+    play_games(scratch[0], rules[0], orders, no_room(), np.uint64(seed), np.uint64(game), rows)
     return list(rows)
 
 
@@ -71,7 +77,7 @@ def new_columns(rules: Any, n_games: int) -> np.ndarray[Any, Any]:
     return np.empty((N_SHARED_COLUMNS + 2 * int(rules[0]["n_players"]), n_games), np.int64)
 
 
-@compiled
+@inlined
 def place_cards(state: Any, rules: Any, events: Any, seat: int) -> bool:
     """Place cards as the seat's policy says until it stops; tell whether the bus is empty."""
     state.pass_placed_from_hand = 0
@@ -95,12 +101,12 @@ def place_cards(state: Any, rules: Any, events: Any, seat: int) -> bool:
             lay(state, rules, events, seat, leave_hand(state, seat, choice - HAND), FROM_HAND, 0)
 
 
-@compiled
+@inlined
 def give_up(state: Any, rules: Any, events: Any, seat: int) -> None:
     """Give up a card as the seat's policy says, if that is possible."""
     how, a, pile = choose_discard(state, rules, seat)
     if how == NO_WAY:
-        note(events, rec.PASS, seat, 0, 0, 0, 0)
+        note(events, rec.PASS, seat)
     elif how == SWAP:
         k = swap(state, seat, a, pile)
         note(events, rec.GIVE_UP, seat, how, 4 * a, pile, k)
@@ -113,10 +119,10 @@ def give_up(state: Any, rules: Any, events: Any, seat: int) -> None:
             store(state, seat, pile, card)
 
 
-@compiled
+@inlined
 def play_turn(state: Any, rules: Any, events: Any, seat: int) -> bool:
     """Play a turn; tell whether the game is over."""
-    note(events, rec.TURN, seat, 0, 0, 0, 0)
+    note(events, rec.TURN, seat)
     state.n_turns += 1
     state.turn_placed = 0
     state.turn_began_empty = talon_size(state) == 0
@@ -135,22 +141,6 @@ def play_turn(state: Any, rules: Any, events: Any, seat: int) -> bool:
         give_up(state, rules, events, seat)
     state.wanted_left[seat] = state.wanted
     return end_turn(state, rules)
-
-
-@inlined
-def play_one(state: Any, rules: Any, orders: Any, events: Any, seed: int, game: int) -> None:
-    """Play one game."""
-    begin(state, rules, orders, seed, game)
-    seat = 0
-    if events is None and rules.only_ranks:
-        deal_counts(state, rules)
-        while not play_turn_counts(state, rules, seat):
-            seat = seat + 1 if seat + 1 < rules.n_players else 0
-    else:
-        deal(state, rules)
-        while not play_turn(state, rules, events, seat):
-            seat = seat + 1 if seat + 1 < rules.n_players else 0
-    note(events, rec.END, state.end, state.winner, 0, 0, 0)
 
 
 @inlined
@@ -176,16 +166,38 @@ def write_row(state: Any, rules: Any, rows: Any, row: int) -> None:
 
 
 @compiled
-def play_games(state: Any, rules: Any, seed: int, first: int, rows: Any, n_games: int) -> None:
-    """Play `n_games` games from `first` on into the columns."""
-    for row in range(n_games):
-        play_one(state, rules, None, None, seed, first + np.uint64(row))
+def play_games(state: Any, rules: Any, orders: Any, events: Any, seed: int, first: int, rows: Any) -> None:
+    """Play the games from `first` on, one into each column of `rows`, and write down what happens.
+
+    Parameters
+    ----------
+    orders
+        One explicit deal a game (uint8, top first); no rows for seeded games.
+    """
+    for row in range(rows.shape[1]):
+        game = first + np.uint64(row)
+        if orders.shape[0] > 0:
+            take_order(state, rules, orders[row])
+        else:
+            take_deck(state, rules, seed, game)
+        begin(state, rules, seed, game)
+        deal(state, rules)
+        seat = np.int64(0)  # a literal would make numba compile everything for it once more
+        while not play_turn(state, rules, events, seat):
+            seat = seat + 1 if seat + 1 < rules.n_players else 0
+        note(events, rec.END, state.end, state.winner)
         write_row(state, rules, rows, row)
 
 
 @compiled
-def play_watched(state: Any, rules: Any, orders: Any, events: Any, seed: Any, game: Any, rows: Any) -> None:
-    """Play one game into row 0 and write down what happens."""
-    events[0, 0] = 0
-    play_one(state, rules, orders, events, seed, game)
-    write_row(state, rules, rows, 0)
+def play_counted(state: Any, rules: Any, seed: int, first: int, rows: Any) -> None:
+    """Play seeded games in which only ranks matter (`moves.only_ranks_matter`) in counts of ranks."""
+    for row in range(rows.shape[1]):
+        game = first + np.uint64(row)
+        take_deck(state, rules, seed, game)
+        begin(state, rules, seed, game)
+        deal_counts(state, rules)
+        seat = np.int64(0)  # a literal would make numba compile everything for it once more
+        while not play_turn_counts(state, rules, seat):
+            seat = seat + 1 if seat + 1 < rules.n_players else 0
+        write_row(state, rules, rows, row)

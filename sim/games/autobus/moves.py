@@ -1,8 +1,7 @@
 """Autobus, step by step of a turn: the rules folded into numbers, and the moves that use them.
 
-Every function takes the game's record first. `orders` is None for a seeded game, else the explicit deal (uint8, one
-row); `events` is None, or the rows in which a game to be told is written down. numba drops the branches that a None
-rules out, so a game that is only counted pays for neither.
+Every function takes the game's record first. `events` are the rows in which a game to be told is written down; where
+there is no room for them they are only counted.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE
+from sim.events import note
 from sim.games.autobus import record as rec
 from sim.games.autobus.record import MAX_CARDS, N_RANKS, RING, ROOM
 from sim.games.autobus.rules import SLOTS, AutobusRules, DiscardWhen, Recycle
@@ -82,21 +82,6 @@ def fold(rules: AutobusRules, policies: Mapping[str, Sequence[str]]) -> np.ndarr
             ("only_ranks", "i8", only_ranks_matter(rules, policies)),
         ]
     )
-
-
-@inlined
-def note(events: Any, kind: int, a: int, b: int, c: int, d: int, e: int) -> None:
-    """Write down what happened, if the game is to be told."""
-    if events is not None:
-        row = events[0, 0] + 1
-        events[0, 0] = row
-        if row < events.shape[0]:
-            events[row, 0] = kind
-            events[row, 1] = a
-            events[row, 2] = b
-            events[row, 3] = c
-            events[row, 4] = d
-            events[row, 5] = e
 
 
 # -- the talon --------------------------------------------------------------------------------------------------------
@@ -173,21 +158,28 @@ def recycle(state: Any, rules: Any, pile: Any) -> None:
 
 
 @inlined
-def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> None:
-    """Shuffle the deck, as far as it is dealt, and clear the table."""
+def take_deck(state: Any, rules: Any, seed: int, game: int) -> None:
+    """Take the deck of a seeded game, to be shuffled as far as it is looked at."""
+    for i in range(rules.n_cards):
+        state.cards[np.uint64(i)] = PACK[np.uint64(i)]
+    start_stream(state.deck_stream, seed, game, DEAL, 0)
+    state.n_decided = 0
+
+
+@inlined
+def take_order(state: Any, rules: Any, order: Any) -> None:
+    """Take the deck of an explicit deal, top first."""
+    for i in range(rules.n_cards):
+        state.cards[i] = order[i]
+    state.n_decided = rules.n_cards
+
+
+@inlined
+def begin(state: Any, rules: Any, seed: int, game: int) -> None:
+    """Clear the table around a deck that was taken, and decide as much of it as is dealt."""
     state.seed = seed
     state.game = game
     n = rules.n_players
-    cards = state.cards
-    if orders is None:
-        for i in range(rules.n_cards):
-            cards[np.uint64(i)] = PACK[np.uint64(i)]
-        start_stream(state.deck_stream, seed, game, DEAL, 0)
-        state.n_decided = 0
-    else:
-        for i in range(rules.n_cards):
-            cards[i] = orders[0, i]
-        state.n_decided = rules.n_cards
     state.head = 0
     state.tail = rules.n_cards
     state.n_shuffles = 0
@@ -216,7 +208,8 @@ def begin(state: Any, rules: Any, orders: Any, seed: int, game: int) -> None:
 @compiled
 def whole_deck(state: Any, rules: Any, seed: int, game: int) -> None:
     """Shuffle the whole deck of a seeded game, for writing it down."""
-    begin(state, rules, None, seed, game)
+    take_deck(state, rules, seed, game)
+    begin(state, rules, seed, game)
     while state.n_decided < rules.n_cards:
         decide_more(state, rules)
 
@@ -306,7 +299,7 @@ def lay(state: Any, rules: Any, events: Any, seat: int, card: int, source: int, 
                 state.piles[later - 1, i] = state.piles[later, i]
             state.pile_height[later - 1] = state.pile_height[later]
         state.n_piles -= 1
-        note(events, rec.FINISH, number, talon_size(state), 0, 0, 0)
+        note(events, rec.FINISH, number, talon_size(state))
 
 
 # -- the bus ----------------------------------------------------------------------------------------------------------
@@ -342,7 +335,7 @@ def draw_up(state: Any, rules: Any, events: Any, seat: int) -> None:
         card = next_card(state, rules)
         state.hand[seat, state.n_hand[seat]] = card
         state.n_hand[seat] += 1
-        note(events, rec.DRAW, seat, card, 0, 0, 0)
+        note(events, rec.DRAW, seat, card)
 
 
 @inlined

@@ -128,7 +128,7 @@ STATE_DTYPE = np.dtype(
 FROM_HAND, FROM_STORAGE, FROM_BUS = 0, 1, 2
 TO_EMPTY, TO_EQUAL, SWAP, BURY = 0, 1, 2, 3
 
-# Events for telling a game: rows of six int64, the kind first; row 0 holds the number of rows used.
+# Events for telling a game: see `sim.events`; the kind and its numbers.
 TURN = 1  # seat
 DRAW = 2  # seat, card
 PLACE = 3  # seat, card, from where, storage pile, number of the common pile (oldest first; their number = a new one)

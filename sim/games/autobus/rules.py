@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from sim.cards import DECK_SIZE
+from sim.diagnosis import favoured_seats, idle_options, percent
 from sim.game import Findings, Slot
 from sim.rules import Choice, Rules, boolean, integer, one_of
 
@@ -123,10 +124,6 @@ def needs_random(rules: AutobusRules, policies: Mapping[str, Sequence[str]]) -> 
     return rules.recycle is not Recycle.BOTTOM or "random" in policies["policy"]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def diagnose(rules: AutobusRules, policies: Mapping[str, Sequence[str]], found: Findings) -> list[str]:
     """Return sentences that say where the rule set is degenerate."""
     said = []
@@ -137,24 +134,17 @@ def diagnose(rules: AutobusRules, policies: Mapping[str, Sequence[str]], found: 
             if rules.stalemate_rounds
             else "a deadlock with an empty talon"
         )
-        said.append(f"{_percent(stalemates)} of the games end as a stalemate, without a winner: {why}.")
+        said.append(f"{percent(stalemates)} of the games end as a stalemate, without a winner: {why}.")
     if found.rate("plays", 0) > 0.01:
-        said.append(f"{_percent(found.rate('plays', 0))} of the games are over with no card placed at all.")
+        said.append(f"{percent(found.rate('plays', 0))} of the games are over with no card placed at all.")
     if capped > 0.05:
         said.append(
-            f"{_percent(capped)} of the games are cut off after {rules.max_turns:,} passes (max_turns), without a "
+            f"{percent(capped)} of the games are cut off after {rules.max_turns:,} passes (max_turns), without a "
             "winner; nobody knows who would have won."
         )
-    fair = 1 / rules.players
-    for seat in range(rules.players):
-        share = found.rate("winner", seat)
-        if found.lows.get(f"winner={seat}", share) > 1.5 * fair:
-            times = f"{share / fair:.1f} times its fair share of {_percent(fair)}"
-            said.append(f"Seat {seat} wins {_percent(share)} of the games, {times}.")
+    seats = ((found.rate("winner", seat), f"winner={seat}") for seat in range(rules.players))
+    said += favoured_seats((share, found.lows.get(key, share)) for share, key in seats)
     reasons = dict(rules.idle())
     if "must_play" in rules.changes() and "planner" not in policies["policy"]:
         reasons["must_play"] = "greedy and random place whatever they can"
-    for name in rules.changes():
-        if name in reasons:
-            said.append(f"{name} = {rules.texts()[name]} cannot matter: {reasons[name]}.")
-    return said
+    return [*said, *idle_options(rules, reasons)]

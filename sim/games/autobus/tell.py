@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from sim.cards import card_text
-from sim.events import Event, collect_events
+from sim.events import Event, collect_events, groups
 from sim.game import Spec
 from sim.games.autobus import record as rec
 from sim.games.autobus.deals import write_deal
-from sim.games.autobus.kernel import fold, new_columns, new_scratch, play_watched
+from sim.games.autobus.kernel import SEEDED, fold, new_columns, new_scratch, play_games
 from sim.games.autobus.moves import whole_deck
 from sim.games.autobus.rules import AutobusRules
 from sim.games.autobus.state import ENDS
@@ -35,10 +35,10 @@ class Teller:
     def tell(self, game: int, orders: Sequence[Sequence[int]] | None = None) -> Told:
         """Tell the game of index `game`, or the explicit deal `orders` (its random numbers are those of `game`)."""
         state, rows = new_scratch(), new_columns(self._folded, 1)
-        decks = None if orders is None else np.array(orders, np.uint8)
-        stream = np.uint64(self.spec.seed), np.uint64(game)
+        decks = SEEDED if orders is None else np.array(orders, np.uint8)
+        stream: tuple[Any, Any] = np.uint64(self.spec.seed), np.uint64(game)
         _, events, n_events = collect_events(
-            lambda events: play_watched(state[0], self._folded[0], decks, events, *stream, rows)
+            lambda events: play_games(state[0], self._folded[0], decks, events, *stream, rows)
         )
         raw = tuple(rows[:, 0].tolist())
         deck = self._deck(game) if orders is None else orders[0]
@@ -79,7 +79,7 @@ class _Story:
     def lines(self) -> Iterator[str]:
         """Yield the deal, the turns with the table before each, and the end."""
         yield from self._deal()
-        turns = list(_turns(self.events))
+        turns = list(groups(self.events, rec.TURN))
         for number, turn in enumerate(turns, start=1):
             told = list(self._turn(number, turn))
             if number <= MOST_TURNS - LAST_TURNS or number > len(turns) - LAST_TURNS:
@@ -209,19 +209,6 @@ class _Story:
             left = counted(self.row[f"bus_left_{seat}"], "card")
             points = self.row[f"points_{seat}"]
             yield f"{_INDENT}Seat {seat}: {left} left in the bus, {points:+,} points"
-
-
-def _turns(events: Iterable[Event]) -> Iterator[list[Event]]:
-    """Cut events into turns."""
-    turn: list[Event] = []
-    for event in events:
-        if event[0] == rec.TURN and turn:
-            yield turn
-            turn = []
-        if event[0] != rec.END:
-            turn.append(event)
-    if turn:
-        yield turn
 
 
 def _card(card: int) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.events import note
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.moves import (
     ONE,
@@ -26,7 +27,6 @@ from sim.games.bludiste.moves import (
     find_open,
     first_of,
     gaps,
-    note,
     open_row,
     place_card,
     place_of,

@@ -1,6 +1,7 @@
 """Bludiště, phase by phase: the rules folded into tables, and the moves that use them.
 
-Every function takes the game's record first. `events` is None, or the rows in which a game to be told is written down.
+Every function takes the game's record first. `events` are the rows in which a game to be told is written down; where
+there is no room for them they are only counted.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.events import note
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.deals import stock_pack
 from sim.games.bludiste.record import MAX_ROWS, MAX_STOCK, N_FOUNDATIONS, N_PLACES, SHIFT
@@ -146,22 +148,9 @@ def set_of(place: int) -> tuple[int, int]:
 # -- the deal ---------------------------------------------------------------------------------------------------------
 
 
-@inlined
-def note(events: Any, kind: int, a: int, b: int, c: int) -> None:
-    """Write down what happened, if the game is to be told."""
-    if events is not None:
-        row = events[0, 0] + 1
-        events[0, 0] = row
-        if row < events.shape[0]:
-            events[row, 0] = kind
-            events[row, 1] = a
-            events[row, 2] = b
-            events[row, 3] = c
-
-
 @compiled
 def begin(state: Any, rules: Any, order: Any, seed: int, game: int) -> None:
-    """Clear the table; take the explicit deal `order`, or begin the shuffle of the stock if it is None."""
+    """Clear the table; take the explicit deal `order`, or begin the shuffle of the stock if it is empty."""
     state.occupied[:] = ZERO
     state.laid[:] = ZERO
     for foundation in range(N_FOUNDATIONS):
@@ -172,7 +161,7 @@ def begin(state: Any, rules: Any, order: Any, seed: int, game: int) -> None:
     state.n_laid = 0
     state.n_graces = rules.grace
     stock = state.stock
-    if order is None:
+    if order.shape[0] == 0:
         start_stream(state.shuffling, seed, game, DEAL, 0)
         for i in range(MAX_STOCK):
             stock[i] = rules.start[i]
@@ -221,7 +210,7 @@ def open_row(state: Any, rules: Any, events: Any) -> None:
     n_cards = min(np.int64(rules.columns), rules.n_stock - state.n_dealt)
     decide_to(state, rules, state.n_dealt + n_cards)
     first = rules.columns * state.n_rows
-    note(events, rec.ROW, n_cards, 0, 0)
+    note(events, rec.ROW, n_cards)
     for place in range(first, first + n_cards):
         low, high = set_of(place)
         lay(state, place, low, high)
@@ -247,7 +236,7 @@ def fill_gaps(state: Any, rules: Any, events: Any, low: int, high: int) -> None:
         one_low, one_high = first_of(low, high)
         place = place_of(low, high)
         card = lay(state, place, one_low, one_high)
-        note(events, rec.FILL, place, card, 0)
+        note(events, rec.FILL, place, card)
         state.occupied[0] |= one_low
         state.occupied[1] |= one_high
         low ^= one_low

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from sim.events import note
 from sim.games.bludiste import record as rec
-from sim.games.bludiste.moves import ZERO, first_of, note, place_card, place_of, wanted_places
+from sim.games.bludiste.moves import ZERO, first_of, place_card, place_of, wanted_places
 from sim.games.bludiste.rules import SLOTS
 from sim.jit import compiled, inlined
 from sim.rng import draw_below

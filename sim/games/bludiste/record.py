@@ -39,7 +39,7 @@ STATE_DTYPE = np.dtype(
     align=True,
 )
 
-# Events for telling a game: rows of four int64, the kind first; row 0 holds the number of rows used.
+# Events for telling a game: see `sim.events`; the kind and its numbers.
 ROW = 1  # number of cards, the next ones of the stock
 FILL = 2  # place, card
 PLACE = 3  # place, card, foundation

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from sim.diagnosis import idle_options
 from sim.game import Findings, Slot
 from sim.rules import Choice, Rules, boolean, integer, one_of
 
@@ -174,13 +175,8 @@ def diagnose(rules: BludisteRules, policies: Mapping[str, Sequence[str]], found:
         said.append(f"Hardly any game is lost: {_one_in(1 - won)}.")
     if rules.decides_itself:
         said.append("There is nothing to decide: each card fits one foundation only, so all policies play alike.")
-    if policies["policy"][0] in ("first", "random"):
-        for name, is_set in (("transfer", rules.transfer and rules.decks == 2), ("deal", rules.deal)):
-            if is_set:
-                said.append(f"{name} = {rules.texts()[name]} cannot matter: the policy {policies['policy'][0]} never "
-                            "uses that freedom.")  # fmt: skip
     reasons = dict(rules.idle())
-    for name in rules.changes():
-        if name in reasons:
-            said.append(f"{name} = {rules.texts()[name]} cannot matter: {reasons[name]}.")
-    return said
+    if policies["policy"][0] in ("first", "random"):
+        never = f"the policy {policies['policy'][0]} never uses that freedom"
+        reasons = {"transfer": never, "deal": never} | reasons
+    return [*said, *idle_options(rules, reasons)]

@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 
 from sim.cards import card_text
+from sim.events import Event, collect_events
 from sim.game import Spec
 from sim.games.bludiste import record as rec
 from sim.games.bludiste.deals import write_deal
-from sim.games.bludiste.kernel import fold, new_scratch, play_told, shuffle_stock
+from sim.games.bludiste.kernel import fold, new_columns, new_scratch, play_games, shuffle_stock
 from sim.games.bludiste.record import SHIFT
 from sim.games.bludiste.rules import Available, BludisteRules, Refill
 from sim.replays import NO_BREAK, Told, counted, flow
 
-MOST_EVENTS = 4_096
-
 _GAP = "·"
 _INDENT = "  "
-
-Event = tuple[int, int, int, int]
 
 
 class Teller:
@@ -49,16 +46,15 @@ class Teller:
         cards = self._state[0]["stock"][: self.spec.rules.n_stock]
         return [int(card) - SHIFT for card in cards]
 
-    def _watch(self, game: int, stock: Sequence[int]) -> tuple[list[Event], tuple[int, ...]]:
+    def _watch(self, game: int, stock: Sequence[int]) -> tuple[Sequence[Event], tuple[int, ...]]:
         """Play the game; return what happened and the row."""
-        events = np.zeros((MOST_EVENTS, 4), np.int64)
-        columns = np.zeros((4, 1), np.uint8)
+        columns = new_columns(1)
         order = np.array(stock, np.uint8) + np.uint8(SHIFT)
         stream: tuple[Any, Any] = np.uint64(self.spec.seed), np.uint64(game)
-        play_told(self._state[0], self._search[0], self._folded[0], order, events, *stream, columns)
-        n_events = int(events[0, 0])
-        assert n_events < MOST_EVENTS
-        return [(a, b, c, d) for a, b, c, d in events[1 : n_events + 1].tolist()], tuple(map(int, columns[:, 0]))
+        _, events, _ = collect_events(
+            lambda events: play_games(self._state[0], self._search[0], self._folded[0], order, events, *stream, columns)
+        )
+        return events, tuple(map(int, columns[:, 0]))
 
 
 class _Story:
@@ -94,7 +90,7 @@ class _Story:
                         moves = []
                     yield from flow(f"Row {len(self.rows) + 1} is opened: {_cards(self._open(numbers[0]))}.")
                 else:
-                    moves.append(_bound(self._move(kind, *numbers)))
+                    moves.append(_bound(self._move(kind, *numbers[:3])))
         if filled:
             yield from flow(f"{counted(len(filled), 'gap')} filled: {_cards(filled)}.")
         yield from self._stuck(moves)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE, to_ace_high
+from sim.events import no_room
 from sim.games.bussikuski.lanes import N_LANES, TABLE_DTYPE
 from sim.games.bussikuski.moves import (
     begin,
@@ -62,9 +63,8 @@ def play_deal(
     """
     states, _ = scratch
     small, large = new_columns(rules, 1)
-    events = np.zeros((1, 6), np.int64)  # no room: events are only counted
     stream = np.uint64(seed), np.uint64(game)
-    if not play_watched(states[0], rules[0], ACE_HIGH[orders], events, *stream, small, large):
+    if not play_watched(states[0], rules[0], ACE_HIGH[orders], no_room(), *stream, small, large):
         return None
     return as_columns(rules, small[:, :1], large)
 

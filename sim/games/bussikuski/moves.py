@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE, RANKS
+from sim.events import note
 from sim.games.bussikuski import record as rec
 from sim.games.bussikuski.lanes import N_LANES, give_side_by_side
 from sim.games.bussikuski.policies import GUESS_RANDOM, answer_suit, answer_two, draw_answer, give, known_cards
@@ -214,21 +215,6 @@ def fold(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> np.nd
 
 
 @inlined
-def note(events: Any, kind: int, a: int, b: int, c: int, d: int, e: int) -> None:
-    """Write down what happened, if the game is to be told."""
-    if events is not None:
-        row = events[0, 0] + 1
-        events[0, 0] = row
-        if row < events.shape[0]:
-            events[row, 0] = kind
-            events[row, 1] = a
-            events[row, 2] = b
-            events[row, 3] = c
-            events[row, 4] = d
-            events[row, 5] = e
-
-
-@inlined
 def take_order(state: Any, order: Any, orders: Any, kind: int, number: int) -> bool:
     """Shuffle a new order, or take the explicit deal's next deck; False if it has none left."""
     if orders is None:
@@ -330,7 +316,7 @@ def give_points(state: Any, rules: Any, events: Any, giver: int, points: int) ->
         for step in range(1, rules.n_players):
             seat = (giver + step) % rules.n_players
             if state.points[seat] > state.before[seat]:
-                note(events, rec.GIFT, giver, seat, state.points[seat] - state.before[seat], 0, 0)
+                note(events, rec.GIFT, giver, seat, state.points[seat] - state.before[seat])
 
 
 @compiled
@@ -471,7 +457,7 @@ def play_rank(state: Any, rules: Any, rank: int) -> int:
 def turn_place(state: Any, rules: Any, events: Any, place: int) -> tuple[int, int]:
     """Turn one card of the pyramid; return the cards each seat plays on it (lanes), and its rank."""
     card = known_card(state.deck, state.n_dealt + place)
-    note(events, rec.PYRAMID, place, card, rules.row_value[place], 0, 0)
+    note(events, rec.PYRAMID, place, card, rules.row_value[place])
     return play_rank(state, rules, card >> 2), card >> 2
 
 
@@ -513,7 +499,7 @@ def play_place(state: Any, rules: Any, events: Any, played: int, rank: int, valu
         n_played = np.int64((played >> lane) & np.uint64(0xFF))
         played &= ~(np.uint64(0xFF) << lane)
         seat = np.int64(lane >> np.uint64(3))
-        note(events, rec.PLAY, seat, n_played, value, rank, 0)
+        note(events, rec.PLAY, seat, n_played, value, rank)
         give_points(state, rules, events, seat, n_played * value)
 
 
@@ -605,7 +591,7 @@ def draw_card(state: Any, rules: Any, orders: Any, events: Any, drawn: int) -> i
             state.n_draw_reshuffles += 1
             state.not_in_stock = state.in_hands | drawn
             state.n_dealt = 0
-            note(events, rec.DRAW_RESHUFFLE, DECK_SIZE - count_ones(state.not_in_stock), 0, 0, 0, 0)
+            note(events, rec.DRAW_RESHUFFLE, DECK_SIZE - count_ones(state.not_in_stock))
         card = next_card(state)
         if not (state.not_in_stock >> np.uint64(card)) & ONE:
             return card
@@ -625,7 +611,7 @@ def draw_for_driver(state: Any, rules: Any, orders: Any, events: Any, tied: int)
                 if card < 0:
                     return card
                 drawn |= ONE << np.uint64(card)
-                note(events, rec.DRAW, seat, card, 0, 0, 0)
+                note(events, rec.DRAW, seat, card)
                 if card >> 2 < lowest:
                     lowest = card >> 2
                     still = lane
@@ -645,17 +631,17 @@ def find_driver(state: Any, rules: Any, orders: Any, events: Any) -> bool:
     else:
         state.driver_by = MOST_CARDS
         if tied & (tied - ONE):
-            note(events, rec.TIED, lanes_to_bits(tied), 0, 0, 0, 0)
+            note(events, rec.TIED, lanes_to_bits(tied))
             tied = driver_tie(state, rules, tied)
             state.driver_by = TIE_BREAK
         state.driver = lowest_one(tied) >> 3
         if tied & (tied - ONE):
-            note(events, rec.TIED, lanes_to_bits(tied), 1, 0, 0, 0)
+            note(events, rec.TIED, lanes_to_bits(tied), 1)
             state.driver_by = DRAW
             state.driver = draw_for_driver(state, rules, orders, events, tied)
             if state.driver < 0:
                 return False
-    note(events, rec.DRIVER, state.driver, state.driver_by, 0, 0, 0)
+    note(events, rec.DRIVER, state.driver, state.driver_by)
     return True
 
 
@@ -675,7 +661,7 @@ def begin_ride(state: Any) -> None:
 def fail(state: Any, rules: Any, events: Any, step: int) -> bool:
     """Book a failure at row or guess `step` (from 0); True if the ride may go on (`max_attempts`, `max_turns`)."""
     state.bus_penalty += rules.cost[step]
-    note(events, rec.FAILURE, rules.cost[step], 0, 0, 0, 0)
+    note(events, rec.FAILURE, rules.cost[step])
     if state.bus_attempts >= rules.attempt_limit:
         state.bus_end = rules.limit_end
         return False
@@ -807,7 +793,7 @@ def shuffle_rest(state: Any, rules: Any, orders: Any, events: Any, n_turned: int
         if not (lying >> np.uint64(card)) & ONE:
             state.stock[state.n_stock] = card
             state.n_stock += 1
-    note(events, rec.BUS_RESHUFFLE, state.n_stock, 0, 0, 0, 0)
+    note(events, rec.BUS_RESHUFFLE, state.n_stock)
     return True
 
 
@@ -821,7 +807,7 @@ def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> 
     stock_next = rules.n_places
     while True:
         state.bus_attempts += 1
-        note(events, rec.ATTEMPT, state.bus_attempts, 0, 0, 0, 0)
+        note(events, rec.ATTEMPT, state.bus_attempts)
         row = 0
         while row < rules.n_rows:
             card = np.int64(state.lead_card[row])
@@ -829,7 +815,7 @@ def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> 
                 card = look(state, orders, state.lead_position[row])
             state.bus_turned += 1
             blocks = np.int64(is_blocker(rules, card))
-            note(events, rec.TURN, row, card, blocks, 0, 0)
+            note(events, rec.TURN, row, card, blocks)
             if blocks:
                 break
             row += 1
@@ -843,7 +829,7 @@ def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> 
             if not take_order(state, state.bus, orders, LATER_ORDER, state.n_bus_orders):
                 return False
             state.n_bus_orders += 1
-            note(events, rec.FRESH, 0, 0, 0, 0, 0)
+            note(events, rec.FRESH)
             lay_diamond(state, rules)
             continue
         n_stock = state.n_stock if state.n_stock >= 0 else DECK_SIZE
@@ -861,7 +847,7 @@ def ride_diamond_by_places(state: Any, rules: Any, orders: Any, events: Any) -> 
             else:
                 state.lead_position[refilled] = stock_next
             stock_next += 1
-        note(events, rec.REFILL, n_turned, n_stock - stock_next, 0, 0, 0)
+        note(events, rec.REFILL, n_turned, n_stock - stock_next)
 
 
 @compiled
@@ -877,7 +863,7 @@ def take_from_stock(state: Any, rules: Any, orders: Any, events: Any) -> int:
             state.n_taken = 0
             state.lying = state.running
             state.seen = state.running
-            note(events, rec.BUS_RESHUFFLE, DECK_SIZE - count_ones(state.lying), 0, 0, 0, 0)
+            note(events, rec.BUS_RESHUFFLE, DECK_SIZE - count_ones(state.lying))
         card = card_at(state.bus, state.n_taken)
         state.n_taken += 1
         bit = ONE << np.uint64(card)
@@ -905,7 +891,7 @@ def begin_attempt(state: Any, rules: Any, orders: Any, events: Any) -> bool:
         state.n_taken = 0
         state.lying = 0
         state.seen = 0
-        note(events, rec.FRESH, 0, 0, 0, 0, 0)
+        note(events, rec.FRESH)
     return True
 
 
@@ -922,8 +908,8 @@ def ride_straight(state: Any, rules: Any, orders: Any, events: Any) -> bool:
             state.bus_end = STOCK_OUT
             return last == NO_CARD
         state.bus_attempts += 1
-        note(events, rec.ATTEMPT, state.bus_attempts, 0, 0, 0, 0)
-        note(events, rec.BASE, last, 0, 0, 0, 0)
+        note(events, rec.ATTEMPT, state.bus_attempts)
+        note(events, rec.BASE, last)
         step = 0
         while step < rules.straight_length:
             higher = rules.straight_higher[last >> 2]
@@ -936,7 +922,7 @@ def ride_straight(state: Any, rules: Any, orders: Any, events: Any) -> bool:
                 state.bus_end = STOCK_OUT
                 return card == NO_CARD
             is_right = ((lower if answer else higher) >> np.uint64(card)) & ONE
-            note(events, rec.BUS_ANSWER, step, answer, card, np.int64(is_right), 0)
+            note(events, rec.BUS_ANSWER, step, answer, card, np.int64(is_right))
             if not is_right:
                 break
             last = card
@@ -1026,9 +1012,9 @@ def ride_questions(state: Any, rules: Any, orders: Any, events: Any) -> bool:
                 return card == NO_CARD
             if step == 0:
                 state.bus_attempts += 1
-                note(events, rec.ATTEMPT, state.bus_attempts, 0, 0, 0, 0)
+                note(events, rec.ATTEMPT, state.bus_attempts)
             is_right = (fits >> np.uint64(card)) & ONE  # a free tie is not right: a failure
-            note(events, rec.BUS_ANSWER, step, answer, card, np.int64(is_right), 0)
+            note(events, rec.BUS_ANSWER, step, answer, card, np.int64(is_right))
             if not is_right:
                 break
             if step == 0:
@@ -1062,8 +1048,8 @@ def ride(state: Any, rules: Any, orders: Any, events: Any) -> bool:
             else:
                 finished = ride_questions(state, rules, orders, events)
         state.points[state.driver] += state.bus_penalty
-    note(events, rec.END, state.bus_end, 0, 0, 0, 0)
+    note(events, rec.END, state.bus_end)
     return finished
 
 
-DIAMOND, STRAIGHT, QUESTIONS, NO_RIDE = (int(bus) for bus in Bus)
+DIAMOND, STRAIGHT, QUESTIONS = (int(bus) for bus in (Bus.DIAMOND, Bus.STRAIGHT, Bus.QUESTIONS))

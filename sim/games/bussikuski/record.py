@@ -62,7 +62,7 @@ STATE_DTYPE = np.dtype(
     align=True,
 )
 
-# Events for telling a game: rows of six int64, the kind first; row 0 holds the number of rows used.
+# Events for telling a game: see `sim.events`; the kind and its numbers.
 ANSWER = 1  # seat, question, answer, card, verdict
 GIFT = 2  # giver, recipient, points
 PYRAMID = 3  # place, card, row value

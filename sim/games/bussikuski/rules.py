@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from sim.cards import DECK_SIZE, RANKS
+from sim.diagnosis import favoured_seats, idle_options, percent
 from sim.game import Findings, Slot
 from sim.rules import Choice, IntegerList, RankSet, Rules, boolean, integer, one_of, option
 
@@ -237,10 +238,6 @@ def _attempts(n: int) -> str:
     return f"{n:,} attempt{'' if n == 1 else 's'}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def needs_random(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]]) -> bool:
     """Tell whether a game needs random numbers after an explicit deal."""
     return any("random" in policies[slot.name] for slot in SLOTS)
@@ -253,10 +250,10 @@ def diagnose(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]], foun
     capped = found.ends.get("bus_end", {}).get("turn_cap", 0)
     stopped = found.ends.get("bus_end", {}).get("attempt_cap", 0)
     if rides and stopped / rides > 0.05:
-        said.append(f"{_percent(stopped / rides)} of the rides end at the limit of {_attempts(rules.max_attempts)}.")
+        said.append(f"{percent(stopped / rides)} of the rides end at the limit of {_attempts(rules.max_attempts)}.")
     if rides and capped / rides > 0.05 and (rules.bus is not Bus.DIAMOND or rules.can_succeed):
         said.append(
-            f"{_percent(capped / rides)} of the rides are cut off after {_attempts(rules.max_turns)} (max_turns): "
+            f"{percent(capped / rides)} of the rides are cut off after {_attempts(rules.max_turns)} (max_turns): "
             "their points are counted as they stand, and nobody knows how the rides would have ended."
         )
     if rules.bus is Bus.DIAMOND:
@@ -271,14 +268,5 @@ def diagnose(rules: BussikuskiRules, policies: Mapping[str, Sequence[str]], foun
             said.append(
                 f"No ride can succeed: it takes {len(rules.diamond_rows)} cards that do not block, a deck has {free}."
             )
-    fair = 1 / rules.players
-    for seat in range(rules.players):
-        share = found.means.get(f"win_share_{seat}", 0.0)
-        if found.lows.get(f"win_share_{seat}", share) > 1.5 * fair:
-            times = f"{share / fair:.1f} times its fair share of {_percent(fair)}"
-            said.append(f"Seat {seat} wins {_percent(share)} of the games, {times}.")
-    reasons = dict(rules.idle())
-    for name in rules.changes():
-        if name in reasons:
-            said.append(f"{name} = {rules.texts()[name]} cannot matter: {reasons[name]}.")
-    return said
+    said += favoured_seats(found.interval(f"win_share_{seat}") for seat in range(rules.players))
+    return [*said, *idle_options(rules, dict(rules.idle()))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sim.cards import RANKS, SYMBOLS, card_text, from_ace_high
-from sim.events import Event
+from sim.events import Event, groups
 from sim.game import Spec
 from sim.games.bussikuski import record as rec
 from sim.games.bussikuski.deals import write_deal
@@ -84,7 +84,7 @@ class _Story:
 
     def _questions(self, events: Sequence[Event]) -> Iterable[str]:
         asked = -1
-        for (_, seat, question, answer, card, verdict), *gifts in _groups(events, rec.ANSWER):
+        for (_, seat, question, answer, card, verdict), *gifts in groups(events, rec.ANSWER):
             if question != asked:
                 yield f"{_INDENT}{question + 1}. {self._question(question)}"
                 asked = question
@@ -133,12 +133,12 @@ class _Story:
 
     def _pyramid(self, events: Sequence[Event]) -> Iterable[str]:
         row = 0
-        for (_, _, turned, value, *_), *rest in _groups(events, rec.PYRAMID):
+        for (_, _, turned, value, *_), *rest in groups(events, rec.PYRAMID):
             if value != row:
                 yield f"{_INDENT}Row {value}: {counted(value, 'point')} a card"
                 row = value
             plays = []
-            for (_, seat, n_played, *_), *gifts in _groups(rest, rec.PLAY):
+            for (_, seat, n_played, *_), *gifts in groups(rest, rec.PLAY):
                 cards = [card for card in self.hands[seat] if card >> 2 == turned >> 2][:n_played]
                 self.hands[seat] = [card for card in self.hands[seat] if card not in cards]
                 plays.append(f"{_seat(seat)} plays {_cards(cards)}{self._gifts(gifts)}")
@@ -223,7 +223,7 @@ class _Story:
         return "rides on the four questions"
 
     def _ride(self) -> Iterable[str]:
-        attempts = list(_groups(_between(self.events, rec.ATTEMPT, rec.END), rec.ATTEMPT))
+        attempts = list(groups(_between(self.events, rec.ATTEMPT, rec.END), rec.ATTEMPT))
         n_attempts = self.row["bus_attempts"]
         if n_attempts <= MOST_ATTEMPTS:
             shown = attempts
@@ -316,18 +316,6 @@ def _between(events: Sequence[Event], first: int | None, *ends: int) -> Sequence
     start = 0 if first is None else kinds.index(first) if first in kinds else len(kinds)
     end = next((i for i in range(start, len(kinds)) if kinds[i] in ends), len(kinds))
     return events[start:end]
-
-
-def _groups(events: Iterable[Event], opener: int) -> Iterable[list[Event]]:
-    """Cut events into groups, each of which begins with one of kind `opener`."""
-    group: list[Event] = []
-    for event in events:
-        if event[0] == opener and group:
-            yield group
-            group = []
-        group.append(event)
-    if group:
-        yield group
 
 
 def _card(card: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.events import no_room, note
 from sim.games.dupa import record as rec
 from sim.games.dupa.moves import (
     DEMANDED,
@@ -17,7 +18,6 @@ from sim.games.dupa.moves import (
     fold,
     lay,
     next_seat,
-    note,
     note_idle,
     put_down,
     round_is_over,
@@ -60,8 +60,7 @@ def play_deal(
         Cards as `sim.cards` numbers them, top first.
     """
     rows = new_columns(rules, 1)
-    events = np.zeros((1, 6), np.int64)  # no room: events are only counted
-    play_watched(scratch[0], rules[0], orders, events, np.uint64(seed), np.uint64(game), rows)
+    play_watched(scratch[0], rules[0], orders, no_room(), np.uint64(seed), np.uint64(game), rows)
     return list(rows[:, :1])
 
 
@@ -82,7 +81,7 @@ def take_turn(
     They are handed from turn to turn, because a number takes longer through the record than a greedy seat to decide.
     """
     if events is not None:
-        note(events, rec.TURN, seat, situation, state.stock.n_cards - state.stock.n_taken, 0, 0)
+        note(events, rec.TURN, seat, situation, state.stock.n_cards - state.stock.n_taken)
     if others is None or rules.policy[seat] == GREEDY:
         if choose_greedy(state, rules, decks, seat, situation, in_pile):
             return make_move(state, rules, decks, events, seat, situation, in_pile, False)
@@ -98,7 +97,7 @@ def make_move(
     state: Any, rules: Any, decks: Any, events: Any, seat: int, situation: int, in_pile: int, is_drawn: bool
 ) -> tuple[int, int]:
     """Lay what was chosen; return the pile's situation and ranks."""
-    note(events, rec.PLAY, seat, state.as_dupas != 0, is_drawn, 0, 0)
+    note(events, rec.PLAY, seat, state.as_dupas != 0, is_drawn)
     situation, in_pile = lay(state, rules, decks, seat, situation, in_pile)
     if events is not None:
         note_cards(state, decks, events)
@@ -114,7 +113,7 @@ def draw_or_pass(state: Any, rules: Any, decks: Any, events: Any, seat: int, n_t
             return
     else:
         note_idle(state, rules, n_turns)
-    note(events, rec.PASS, seat, 0, 0, 0, 0)
+    note(events, rec.PASS, seat)
     if not rules.until_met:
         state.situation &= ~DEMANDED
 
@@ -124,7 +123,7 @@ def note_cards(state: Any, decks: Any, events: Any) -> None:
     """Write down the cards of the move just made, in the order they lie."""
     cards = np.zeros(MOST_CARDS + 4, np.uint8)
     for i in range(put_down(state, decks, np.uint64(state.n_laid - 1), cards, np.uint64(0))):
-        note(events, rec.CARD, cards[i], 0, 0, 0, 0)
+        note(events, rec.CARD, cards[i])
 
 
 @inlined
@@ -132,9 +131,9 @@ def play_round(state: Any, rules: Any, decks: Any, others: Any, orders: Any, eve
     """Play round `number` to its end and score it."""
     begin_round(state, rules, decks, orders, number)
     seat = rules.order[np.uint64(number % rules.n_players)]
-    note(events, rec.ROUND, number, seat, 0, 0, 0)
+    note(events, rec.ROUND, number, seat)
     situation, in_pile = state.situation, state.in_pile
-    n_turns = 1
+    n_turns = np.int64(1)
     while True:
         situation, in_pile = take_turn(state, rules, decks, others, events, seat, n_turns, situation, in_pile)
         if round_is_over(state, rules, decks, seat, n_turns):
@@ -142,7 +141,7 @@ def play_round(state: Any, rules: Any, decks: Any, others: Any, orders: Any, eve
         n_turns += 1
         seat = next_seat(rules, seat)
     state.turns += n_turns
-    note(events, rec.END, state.end, state.winner, 0, 0, 0)
+    note(events, rec.END, state.end, state.winner)
     score_round(state, rules, decks)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sim.cards import DECK_SIZE
+from sim.events import note
 from sim.games.dupa import record as rec
 from sim.games.dupa.lanes import put_four
 from sim.games.dupa.record import N_RANKS, N_SITUATIONS
@@ -158,7 +159,6 @@ def fold(rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str
             ("n_decks", "i8", rules.decks),
             ("n_cards", "i8", rules.n_cards),
             ("n_each", "i8", rules.cards_each),
-            ("free", ("u8", (N_SITUATIONS,)), free),
             ("fits", ("u8", (N_SITUATIONS,)), [a | b for a, b in zip(free, suited, strict=True)]),
             ("suited", ("u8", (N_SITUATIONS,)), suited),
             ("dupable", ("u8", (N_SITUATIONS,)), dupable),
@@ -223,21 +223,6 @@ def count_cards(words: Any, decks: Any) -> int:
     for deck in range(1, n_words(decks)):
         n += count_ones(words[deck])
     return n
-
-
-@inlined
-def note(events: Any, kind: int, a: int, b: int, c: int, d: int, e: int) -> None:
-    """Write down what happened, if the game is to be told."""
-    if events is not None:
-        row = events[0, 0] + 1
-        events[0, 0] = row
-        if row < events.shape[0]:
-            events[row, 0] = kind
-            events[row, 1] = a
-            events[row, 2] = b
-            events[row, 3] = c
-            events[row, 4] = d
-            events[row, 5] = e
 
 
 # -- the deal ---------------------------------------------------------------------------------------------------------
@@ -530,7 +515,7 @@ def reshuffle(state: Any, rules: Any, decks: Any, events: Any) -> bool:
         stock.n_revealed = 0
     state.n_reshuffles += 1
     state.reshuffles += 1
-    note(events, rec.RESHUFFLE, n, 0, 0, 0, 0)
+    note(events, rec.RESHUFFLE, n)
     return True
 
 
@@ -544,7 +529,7 @@ def draw(state: Any, rules: Any, decks: Any, events: Any, seat: int) -> bool:
     add_card(state, decks, seat, card)
     state.drawn = card
     state.draws += 1
-    note(events, rec.DRAW, seat, card, 0, 0, 0)
+    note(events, rec.DRAW, seat, card)
     return True
 
 

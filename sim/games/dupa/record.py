@@ -71,7 +71,7 @@ STATE_DTYPE = np.dtype(
     align=True,
 )
 
-# Events for telling a game: rows of six int64, the kind first; row 0 holds the number of rows used.
+# Events for telling a game: see `sim.events`; the kind and its numbers.
 ROUND = 1  # number, first seat
 TURN = 2  # seat, top card, 1 = it has to be beaten, cards in the stock
 PLAY = 3  # seat, 1 = a dupa, 1 = the drawn card

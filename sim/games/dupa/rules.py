@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from sim.cards import DECK_SIZE
+from sim.diagnosis import favoured_seats, idle_options, percent
 from sim.game import Findings, Slot
 from sim.rules import Choice, Rules, boolean, integer, one_of
 
@@ -163,10 +164,6 @@ SLOTS = (
 )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def needs_random(rules: DupaRules, policies: Mapping[str, Sequence[str]], reshuffle: str | None = None) -> bool:
     """Tell whether a game needs random numbers after an explicit deal: for a policy, or to shuffle the pile."""
     return reshuffle is None or "random" in policies["policy"]
@@ -180,22 +177,13 @@ def diagnose(rules: DupaRules, policies: Mapping[str, Sequence[str]], found: Fin
     if capped > 0.05:
         turns = f"{rules.max_turns:,} turn{'' if rules.max_turns == 1 else 's'}"
         said.append(
-            f"{_percent(capped)} of the {what} are cut off after {turns} (max_turns), without a winner: "
+            f"{percent(capped)} of the {what} are cut off after {turns} (max_turns), without a winner: "
             "nobody knows how they would have ended."
         )
     if stuck > 0.05:
-        said.append(f"{_percent(stuck)} of the {what} are stuck: everybody passed and there was nothing to draw.")
+        said.append(f"{percent(stuck)} of the {what} are stuck: everybody passed and there was nothing to draw.")
     early = found.share_below("turns", rules.players) if rules.rounds == 1 else 0.0
     if early > 0.05:
-        said.append(f"{_percent(early)} of the games are over before every seat had a turn.")
-    fair = 1 / rules.players
-    for seat in range(rules.players):
-        share = found.means.get(f"win_share_{seat}", 0.0)
-        if found.lows.get(f"win_share_{seat}", share) > 1.5 * fair:
-            times = f"{share / fair:.1f} times its fair share of {_percent(fair)}"
-            said.append(f"Seat {seat} wins {_percent(share)} of the games, {times}.")
-    reasons = dict(rules.idle_for(policies["policy"]))
-    for name in rules.changes():
-        if name in reasons:
-            said.append(f"{name} = {rules.texts()[name]} cannot matter: {reasons[name]}.")
-    return said
+        said.append(f"{percent(early)} of the games are over before every seat had a turn.")
+    said += favoured_seats(found.interval(f"win_share_{seat}") for seat in range(rules.players))
+    return [*said, *idle_options(rules, dict(rules.idle_for(policies["policy"])))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sim.cards import DECK_SIZE, card_text, from_ace_high, to_ace_high
-from sim.events import Event
+from sim.events import Event, groups
 from sim.game import Spec
 from sim.games.dupa import record as rec
 from sim.games.dupa.deals import write_deal
@@ -54,7 +54,7 @@ class _Story:
     def lines(self) -> list[str]:
         """Return the match, round by round, a blank line between the parts."""
         lines: list[str] = []
-        for events in _groups(self.watched.events, rec.ROUND):
+        for events in groups(self.watched.events, rec.ROUND):
             lines += [*self._round(events), ""]
         if self.watched.is_cut:
             lines += ["… the rest of the match is not shown …", ""]
@@ -72,7 +72,7 @@ class _Story:
         yield from self._deal(self.watched.decks[number])
         yield ""
         yield "Play"
-        turns = [list(turn) for turn in _groups(events[1:], rec.TURN)]
+        turns = [list(turn) for turn in groups(events[1:], rec.TURN)]
         skipped = range(MOST_TURNS - _LAST_TURNS, len(turns) - _LAST_TURNS) if len(turns) > MOST_TURNS else range(0)
         for i, turn in enumerate(turns):
             told = f"{i + 1}. {self._turn(turn)}"
@@ -158,18 +158,6 @@ class _Story:
         else:
             who = listed([str(seat) for seat in winners], "and")
             yield f"{_INDENT}Seats {who} share the win, 1/{len(winners)} each."
-
-
-def _groups(events: Iterable[Event], opener: int) -> Iterable[list[Event]]:
-    """Cut events into groups, each of which begins with one of kind `opener`."""
-    group: list[Event] = []
-    for event in events:
-        if event[0] == opener and group:
-            yield group
-            group = []
-        group.append(event)
-    if group:
-        yield group
 
 
 def _laid(cards: Sequence[int], is_dupa: bool) -> str:
