@@ -6,8 +6,9 @@ accepted then, and that finished piles lie at the bottom of the talon.
 
 `worth` estimates the seat's chance to win if its turn ended here. Every seat has a strength, and the chance is the
 share of exp(strength). The strengths come from playing two rounds ahead on average, where piles and cards are expected
-numbers (`play_ahead`). That takes about a microsecond; games played out at random cost a hundred times as much and were
-weaker, for their noise drowns the differences between moves (about 3 in 100 of the chance to win).
+numbers (`play_ahead`). That takes about a microsecond. Play-outs on guessed cards bring little more, for their noise
+drowns the differences between moves (about 3 in 100 of the chance to win): one round, 64 times for each of the best
+three ends and judged by such an estimate, won 0.2 ± 0.8 points more in 12,000 games, and took forty times as long.
 
 The weights come from forked games. In games of `planner` against three `greedy` (variant `table`) a decision was taken
 in two ways, both games were played to the end with the same hidden cards, and the difference of the two results was
@@ -178,13 +179,23 @@ def look_at_own_cards(state: Any, rules: Any, seat: int) -> None:
 def guess_cards(state: Any, rules: Any, other: int, j: int) -> None:
     """Guess which cards another seat can place at its next turn, and at the one after."""
     plan = state.plan
-    n_new = rules.hand_size - state.n_hand[other]
+    n_kept = state.n_hand[other]
+    n_new = rules.hand_size - n_kept
+    # What it held when it stopped was not accepted then: it is spread over the other classes.
+    share_kept = 0.0
     for kind in range(0, DECK_SIZE, plan.step):
-        # What it held when it stopped was not accepted then.
-        n = n_new if state.wanted_left[other] & bit(kind) != 0 else rules.hand_size
-        has = 1.0 - plan.none_of[n, kind]
+        if state.wanted_left[other] & bit(kind) == 0:
+            share_kept += plan.share[kind]
+    for kind in range(0, DECK_SIZE, plan.step):
+        none = plan.none_of[n_new, kind]
+        number = n_new * plan.share[kind]
+        if share_kept > 0.0 and state.wanted_left[other] & bit(kind) == 0:
+            share = plan.share[kind] / share_kept
+            number += n_kept * share
+            for _ in range(n_kept):
+                none *= 1.0 - share
+        has = 1.0 - none
         has_later = 1.0 - plan.none_of[LATER_NEW, kind]
-        number = n * plan.share[kind]
         if plan.stored[j] & bit(kind) != 0:
             has = 1.0
             has_later = 0.5 + 0.5 * has_later
