@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.intervals import CONFIDENCE, RARE, Interval, clopper_pearson, mean, paired_rates
 from analysis.joint import Counted, Joint, JointCounts, Measure
-from analysis.load import LoadError, Run
+from analysis.load import BATCH_ROWS, LoadError, Run
 from analysis.pairs import aligned, check_pairing, open_side
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ OPEN, SAME = "not decided yet", "no deal differs"
 
 POWER = 0.8
 """The chance that as many games as are named would decide a difference of the size seen."""
+
+SMALL_BATCH = 16_384  # rows
 
 _EXACT = 1_000  # fewer games that differ get McNemar's test exactly, by the binomial distribution
 
@@ -273,12 +275,18 @@ class Plan:
         Factor → its values.
     levels
         Variant → its value of each factor.
+    keep
+        ``rows``, or ``summary`` where the variants' joint counts were kept and no rows.
+    folder
+        The folder itself; None if the plan does not come from one.
     """
 
     folders: Mapping[str, Path]
     baseline: str
     factors: Mapping[str, tuple[str, ...]]
     levels: Mapping[str, Mapping[str, str]]
+    keep: str = "rows"
+    folder: Path | None = None
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Plan:
@@ -298,6 +306,8 @@ class Plan:
                 document["baseline"],
                 {entry["name"]: tuple(entry["values"]) for entry in document["factors"]},
                 levels,
+                document.get("keep", "rows"),
+                Path(folder),
             )
         except FileNotFoundError:
             raise LoadError(f"{folder} is no folder of variants: it has no {DOCUMENT}") from None
@@ -316,6 +326,7 @@ class Plan:
                 {"name": name, "folder": folder.name, "levels": dict(self.levels[name])}
                 for name, folder in self.folders.items()
             ],
+            "keep": self.keep,
         }
 
 
@@ -368,11 +379,17 @@ def compare(
     if baseline not in names:
         raise ValueError(f"there is no variant '{baseline}' to be the baseline; there are {', '.join(names)}")
     margins = _margins(margin)
-    sides = [open_side(source) for source in named.values()]
-    check_pairing(sides)
-    counts = JointCounts(sides, names.index(baseline), columns)
-    for _, batches in aligned(sides, [counts.read] * len(sides)):
-        counts.add(batches)
+    if plan is not None and plan.keep != "rows":
+        counts = _kept_counts(plan, baseline, columns)
+        sides = [dataclasses.replace(side, n_rows=counts.games) for side in counts.sides]
+    else:
+        sides = [open_side(source) for source in named.values()]
+        check_pairing(sides)
+        counts = JointCounts(sides, names.index(baseline), columns)
+        # Together the batches of many variants are as large as those of two.
+        batch_rows = max(SMALL_BATCH, 2 * BATCH_ROWS // len(sides))
+        for _, batches in aligned(sides, [counts.read] * len(sides), batch_rows):
+            counts.add(batches)
     if not counts.games:
         raise LoadError(f"{', '.join(side.name for side in sides)} have no game in common: nothing can be paired")
     differences = _judged(
@@ -399,6 +416,24 @@ def compare(
         levels=plan.levels if plan else {},
         counts=counts,
     )
+
+
+def _kept_counts(plan: Plan, baseline: str, columns: Sequence[str] | None) -> JointCounts:
+    """Return the joint counts that a comparison kept instead of rows."""
+    from analysis.joint_kept import add_up, sides_of
+
+    folder = plan.folder or next(iter(plan.folders.values())).parent
+    sides, first = sides_of(folder, list(plan.folders))
+    if baseline != first["baseline"]:
+        raise LoadError(f"{folder} kept counts against the baseline {first['baseline']}; another one needs the rows")
+    compared = first["compared"] or None
+    if columns is not None and list(columns) != compared:
+        raise LoadError(
+            f"{folder} kept counts of {'all' if compared is None else ', '.join(compared)} columns together"
+        )
+    counts = JointCounts(sides, list(plan.folders).index(baseline), compared)
+    add_up(folder, counts, first)
+    return counts
 
 
 def _named(sources: Mapping[str, Source] | Sequence[Source]) -> dict[str, Source]:

@@ -74,6 +74,11 @@ class Interval:
         """Return half the interval's width."""
         return (self.high - self.low) / 2
 
+    def scaled(self, factor: float) -> Interval:
+        """Return the interval of `factor` (positive) times what this one is of."""
+        ends = {key: factor * getattr(self, key) for key in ("estimate", "low", "high", "se")}
+        return dataclasses.replace(self, **ends)
+
     def to_json(self) -> dict[str, float | int | None]:
         """Return ``mean, se, low, high, n``; what is not a number, or infinite, is None (JSON has neither)."""
         entries = {"mean": self.estimate, "se": self.se, "low": self.low, "high": self.high}

@@ -12,7 +12,6 @@ import dataclasses
 import math
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from analysis.load import INDEX, ColumnNote, LoadError, to_numpy
 from analysis.pairs import Array, Side
 from analysis.summary import NO_VERDICT
+from analysis.sums import SHARES, Joint, in_shares
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 MOST_VALUES = 50
 """A category with more values than this is left out."""
 
-SHARES = 840  # the least common multiple of 1, …, 8: a share of a win is a whole number of these
-_BLOCK = 32_768  # games that are multiplied at a time: they stay in the cache
 _NOBODY = -1
 
 
@@ -57,74 +55,6 @@ class Measure:
     is_rate: bool
     is_binary: bool
     spread: float
-
-
-class Joint:
-    """Sums of k numbers that belong together, and of their products."""
-
-    def __init__(self, k: int, n: int = 0) -> None:
-        self.n = n
-        self.sums = np.zeros(k, object)
-        self.products = np.zeros((k, k), object)
-
-    def add(self, numbers: Array) -> None:
-        """Add an array of shape (k, games)."""
-        if not numbers.shape[1]:
-            return
-        self.n += numbers.shape[1]
-        sums, products = _sums(numbers)
-        self.sums += sums
-        self.products += products
-
-    def tile(self, other: Joint) -> None:
-        """Add another's numbers to the first and again to the second half of these."""
-        self.n += other.n
-        self.sums += np.tile(other.sums, 2)
-        self.products += np.tile(other.products, (2, 2))
-
-    def moments(self, weights: Sequence[int], unit: int = 1) -> tuple[float, float]:
-        """Return the mean and the variance (divisor n - 1) of Σ weight · number / unit over the games."""
-        used = [i for i, weight in enumerate(weights) if weight]
-        total = sum(weights[i] * self.sums[i] for i in used)
-        squares = sum(weights[i] * weights[j] * self.products[i, j] for i in used for j in used)
-        if self.n == 0:
-            return math.nan, math.nan
-        if isinstance(total, float) or isinstance(squares, float):
-            mean = total / self.n / unit
-            variance = (squares - total * total / self.n) / max(1, self.n - 1) / unit**2
-            return float(mean), max(0.0, float(variance)) if self.n > 1 else math.nan
-        mean = float(Fraction(total, self.n * unit))
-        if self.n < 2:
-            return mean, math.nan
-        return mean, float(Fraction(self.n * squares - total * total, self.n * (self.n - 1) * unit**2))
-
-    def part(self, *places: int) -> Joint:
-        """Return the sums of some of the numbers."""
-        found = Joint(len(places), self.n)
-        found.sums = self.sums[list(places)].copy()
-        found.products = self.products[np.ix_(places, places)].copy()
-        return found
-
-
-def _sums(numbers: Array) -> tuple[Array, Array]:
-    """Return the sums and products of an array of shape (k, games), exact for whole numbers."""
-    if numbers.dtype.kind == "f":
-        return numbers.sum(axis=1).astype(object), np.dot(numbers, numbers.T).astype(object)
-    largest = max(abs(int(numbers.max())), abs(int(numbers.min())))
-    k = len(numbers)
-    if largest >= 2**19:
-        wide = numbers.astype(np.int64)
-        sums, products = _sums(np.concatenate([wide >> 16, wide & 0xFFFF]))
-        mixed = products[:k, k:] + products[k:, :k]
-        return (sums[:k] << 16) + sums[k:], (products[:k, :k] << 32) + (mixed << 16) + products[k:, k:]
-    # Whole numbers stay exact in a floating point type as long as their sums do.
-    kind = np.float32 if largest**2 * _BLOCK < 2**24 else np.float64
-    sums, products = np.zeros(k, object), np.zeros((k, k), object)
-    for at in range(0, numbers.shape[1], _BLOCK):
-        block = numbers[:, at : at + _BLOCK].astype(kind)
-        sums += block.sum(axis=1, dtype=np.float64).astype(np.int64).astype(object)
-        products += np.dot(block, block.T).astype(np.int64).astype(object)
-    return sums, products
 
 
 class Counted:
@@ -182,6 +112,33 @@ class Counted:
             known = numbers if valid is None else np.where(valid, numbers, 0)
             ends = [known if undecided is None else np.where(undecided, end, known) for end in (0, self.unit)]
             self.filled.add(np.concatenate(ends))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was added up as JSON has it.
+
+        Raises
+        ------
+        ValueError
+            If a value was missing anywhere: then more has to be known than is kept.
+        """
+        if self._pairs is not None:
+            raise ValueError("counts of columns with empty values are not kept")
+        return {
+            "unit": self.unit,
+            "joint": self.joint.to_json(),
+            "changed": self.changed,
+            "filled": None if self.filled is None else self.filled.to_json(),
+            "least": self.least,
+            "most": self.most,
+        }
+
+    def merge_json(self, plain: Mapping[str, Any]) -> None:
+        """Add what `to_json` returned of other games."""
+        self.joint.merge(Joint.from_json(plain["joint"]))
+        if self.filled is not None:
+            self.filled.merge(Joint.from_json(plain["filled"]))
+        self.changed = [a + b for a, b in zip(self.changed, plain["changed"], strict=True)]
+        self.least, self.most = min(self.least, plain["least"]), max(self.most, plain["most"])
 
     def pair(self, variant: int) -> Joint:
         """Return the sums of the baseline's and a variant's numbers over the games in which both have a value."""
@@ -265,6 +222,33 @@ class JointCounts:
         for v in range(len(batches)):
             self.differing[v] += int(np.count_nonzero(differs[v]))
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what was counted as JSON has it."""
+        return {
+            "games": self.games,
+            "differing": self.differing,
+            "undecided": self.undecided,
+            "measures": [
+                {"column": column, "value": value, **counted.to_json()}
+                for (column, value), counted in self._counted.items()
+            ],
+            "too_many": sorted(self._too_many),
+        }
+
+    def merge_json(self, plain: Mapping[str, Any]) -> None:
+        """Add what `to_json` returned of other games of the same variants."""
+        self._too_many |= set(plain["too_many"])
+        for entry in plain["measures"]:
+            key = entry["column"], entry["value"]
+            if key not in self._counted:
+                is_filled = entry["filled"] is not None
+                unit = entry["unit"]
+                self._counted[key] = Counted(len(self.sides), self.baseline, self.games, unit, is_filled=is_filled)
+            self._counted[key].merge_json(entry)
+        self.games += plain["games"]
+        self.differing = [a + b for a, b in zip(self.differing, plain["differing"], strict=True)]
+        self.undecided = [a + b for a, b in zip(self.undecided, plain["undecided"], strict=True)]
+
     def _mark(self, differs: Array, numbers: Array, valid: Array | None) -> None:
         """Note in which games a column differs from the baseline's; an empty value is a value of its own."""
         base = self.baseline
@@ -321,7 +305,7 @@ class JointCounts:
             if valid is not None:
                 numbers = np.where(valid, numbers, 0)
             if self.notes[name].share:
-                numbers = _in_shares(name, numbers)
+                numbers = in_shares(name, numbers)
         elif valid is not None:
             numbers = np.where(valid, numbers, 0)
         elif numbers.dtype == np.uint64:
@@ -469,16 +453,6 @@ def _words(columns: Sequence[pa.Array]) -> tuple[Array, list[str]]:
             codes = np.where(valid, codes, len(places))
         rows.append(np.array([*places, -1], np.int16)[codes])
     return np.stack(rows), list(known)
-
-
-def _in_shares(name: str, numbers: Array) -> Array:
-    """Return shares of a win as whole numbers of 1/840."""
-    scaled = numbers * SHARES
-    whole = np.rint(scaled)
-    scaled -= whole
-    if max(scaled.max(initial=0), -scaled.min(initial=0)) > 1e-6:
-        raise LoadError(f"column '{name}' holds something that is no share of a win (1/k for each of k winners)")
-    return np.asarray(whole, np.int16)
 
 
 def _place(categories: Sequence[str], value: Any) -> int:

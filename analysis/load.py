@@ -48,6 +48,8 @@ class ColumnNote:
         The values of a category column, also those that never occurred.
     share
         True for a fraction of a win.
+    text
+        True for texts that are no categories.
     """
 
     name: str
@@ -56,6 +58,7 @@ class ColumnNote:
     high: float | None = None
     categories: tuple[str, ...] = ()
     share: bool = False
+    text: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,7 +191,9 @@ def open_rows(source: str | os.PathLike[str], *, run_only: bool = False) -> Rows
         path = path.parent
     if not path.exists():
         raise LoadError(f"no such folder or file: {path}{_nearest_sibling(path)}")
-    document = _read_document(path / DOCUMENT) if path.is_dir() else None
+    document = read_document(path / DOCUMENT) if path.is_dir() else None
+    if document is not None and document.get("keep") == "summary":
+        raise LoadError(f"{path} kept a summary (--keep summary), no rows: this needs the rows")
     if document is None and run_only:
         raise LoadError(f"{path} is not a results folder: it has no {DOCUMENT}")
     parts = _parts(path, document)
@@ -279,9 +284,9 @@ def _read_footers(
             schema, first = own, provenance
         else:
             _same_columns(parts[0], schema, part, own)
-            _same_run(parts[0].name, first, part, provenance)
+            same_run(parts[0].name, first, part, provenance)
         if document is not None and provenance:
-            _same_run(DOCUMENT, document, part, provenance)
+            same_run(DOCUMENT, document, part, provenance)
         n_rows += n_own
     return schema, n_rows, first
 
@@ -306,7 +311,7 @@ def _same_columns(first: Path, schema: pa.Schema, part: Path, own: pa.Schema) ->
             raise LoadError(f"{part}: column '{name}' is {kinds[1]}, in {first.name} {kinds[0]}: not one table")
 
 
-def _same_run(name: str, document: Mapping[str, Any], part: Path, provenance: Mapping[str, Any]) -> None:
+def same_run(name: str, document: Mapping[str, Any], part: Path, provenance: Mapping[str, Any]) -> None:
     """Refuse a part that says it is of another run than `document`."""
     ours, theirs = _identity(document), _identity(provenance)
     for key in _IDENTITY:
@@ -344,7 +349,7 @@ def provenance_of(schema: pa.Schema) -> Mapping[str, Any]:
     return {}
 
 
-def _read_document(path: Path) -> Mapping[str, Any] | None:
+def read_document(path: Path) -> Mapping[str, Any] | None:
     """Return the run's document, or None if there is none."""
     try:
         document = json.loads(path.read_bytes())
@@ -367,7 +372,8 @@ def _note(entry: Mapping[str, Any]) -> ColumnNote:
     share = bool(entry.get("share", False))
     if categories or share:
         low = high = None
-    return ColumnNote(entry["name"], entry.get("description") or "", low, high, categories, share)
+    is_text = entry.get("dtype") == "text"
+    return ColumnNote(entry["name"], entry.get("description") or "", low, high, categories, share, is_text)
 
 
 def _unreadable(part: Path, error: Exception) -> LoadError:

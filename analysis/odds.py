@@ -19,6 +19,7 @@ from analysis.summary import NO_VERDICT
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from analysis.kept import Kept
     from analysis.pairs import Source
 
 
@@ -113,8 +114,8 @@ def ask(
     Parameters
     ----------
     sources
-        A results folder, Parquet or DataFrame; or several on the same deals, whose columns the condition calls
-        ``a.…``, ``b.…`` in their order.
+        A results folder (also one that kept a summary, for columns that were counted together), Parquet or DataFrame;
+        or several on the same deals, whose columns the condition calls ``a.…``, ``b.…`` in their order.
     condition, given
         See `analysis.conditions`: ``winner == 0 and end != 'stalemate'``. Only games in which `given` holds count.
     confidence
@@ -135,7 +136,11 @@ def ask(
     4
     """
     several = isinstance(sources, Sequence) and not isinstance(sources, str)
-    sides = [open_side(source) for source in sources] if several else [_single(sources)]  # type: ignore[union-attr]
+    kept = None if several else _kept(sources)
+    if kept is not None:
+        sides = [Side(str(kept.path), kept.schema, kept.run, kept.games, _no_rows)]
+    else:
+        sides = [open_side(source) for source in sources] if several else [_single(sources)]  # type: ignore[union-attr]
     if not 1 <= len(sides) <= len(LETTERS):
         raise LoadError(f"{len(sides)} results: one to {len(LETTERS)} can be asked")
     check_pairing(sides)
@@ -149,7 +154,10 @@ def ask(
         for k in range(len(sides))
     ]
     count = dict.fromkeys(("games", "n", "events", "unknown", "given_unknown", "undecided", "sure"), 0)
-    for batches in _batches(sides, columns):
+    if kept is not None:
+        batch, weights = kept.batch(columns[0] or kept.schema.names[:1])
+        _count(count, [batch], asked, wanted, verdicts, weights)
+    for batches in _batches(sides, columns) if kept is None else ():
         _count(count, batches, asked, wanted, verdicts)
     if several and len(sides) > 1 and not count["games"]:
         raise LoadError(f"{' and '.join(side.name for side in sides)} have no game in common: nothing can be paired")
@@ -173,6 +181,19 @@ def ask(
         rate=rate(count["events"], count["n"], confidence),
         bounds=bounds,
     )
+
+
+def _kept(source: Source) -> Kept | None:
+    """Return what a run kept, if it kept a summary instead of rows."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    from analysis.kept import is_kept, open_kept
+
+    return open_kept(source) if is_kept(source) else None
+
+
+def _no_rows(columns: Sequence[str], batch_rows: int) -> Any:
+    return iter(())
 
 
 def _single(source: Source) -> Side:
@@ -212,6 +233,7 @@ def _verdict_columns(side: Side) -> dict[str, str]:
         for name in side.schema.names
         for end, value in NO_VERDICT.items()
         if name == end or name.endswith(f"_{end}")
+        if (note := side.run.columns.get(name)) is None or not note.categories or value in note.categories
     }
 
 
@@ -221,21 +243,26 @@ def _count(
     asked: Condition,
     wanted: Condition | None,
     verdicts: Sequence[dict[str, str]],
+    weights: Array | None = None,
 ) -> None:
-    """Count a batch of games."""
+    """Count a batch of games; with `weights`, each row stands for so many."""
+
+    def n_games(where: Array) -> int:
+        return int(where.sum() if weights is None else weights[where].sum())
+
     holds, unknown = asked(batches)
     counts = np.ones(len(holds), bool)
     if wanted is not None:
         counts, given_unknown = wanted(batches)
-        count["given_unknown"] += int(given_unknown.sum())
+        count["given_unknown"] += n_games(given_unknown)
     undecided = _undecided(batches, verdicts)
     told = counts & ~unknown
-    count["games"] += len(holds)
-    count["n"] += int(told.sum())
-    count["events"] += int((told & holds).sum())
-    count["sure"] += int((told & holds & ~undecided).sum())
-    count["unknown"] += int((counts & unknown).sum())
-    count["undecided"] += int((told & undecided).sum())
+    count["games"] += n_games(np.ones(len(holds), bool))
+    count["n"] += n_games(told)
+    count["events"] += n_games(told & holds)
+    count["sure"] += n_games(told & holds & ~undecided)
+    count["unknown"] += n_games(counts & unknown)
+    count["undecided"] += n_games(told & undecided)
 
 
 def _undecided(batches: Sequence[pa.RecordBatch], verdicts: Sequence[dict[str, str]]) -> Array:

@@ -137,6 +137,32 @@ def aligned(
             yield common, [_select(rows, np.searchsorted(index, common)) for index, rows in taken]
 
 
+def rows_between(
+    paths: Sequence[Path], columns: Sequence[str], first: int, end: int, batch_rows: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the games first … end - 1 from some parts, in their order; with the game index if it is named.
+
+    Raises
+    ------
+    LoadError
+        If a part cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    wanted = list(dict.fromkeys([INDEX, *columns]))
+    for path in paths:
+        try:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                for batch in file.iter_batches(batch_size=batch_rows, columns=wanted):
+                    index = to_numpy(batch.column(INDEX))[0]
+                    low, high = np.searchsorted(index, [first, end]).tolist()
+                    if low < high:
+                        yield batch.slice(low, high - low)
+        except (OSError, pa.ArrowException) as error:
+            raise LoadError(f"{path} cannot be read as Parquet: {error}") from error
+
+
 class _Cursor:
     """A place in one side's rows."""
 

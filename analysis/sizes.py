@@ -91,7 +91,7 @@ def pilot(sources: Source | Sequence[Source], what: str, *, confidence: float = 
         raise LoadError(f"{len(several)} results: a pilot is of one, or of two on the same deals")
     sides = [open_side(source) for source in several]
     check_pairing(sides)
-    readers = [_Reader(what.strip(), side) for side in sides]
+    readers = [Reader(what.strip(), side) for side in sides]
     joint = Joint(len(sides))
     for _, batches in aligned(sides, [reader.columns for reader in readers]):
         read = [reader(batch) for reader, batch in zip(readers, batches, strict=True)]
@@ -113,8 +113,21 @@ def pilot(sources: Source | Sequence[Source], what: str, *, confidence: float = 
     return Pilot(what, is_rate, tuple(estimates), tuple(deviations), difference, math.sqrt(variance))
 
 
-class _Reader:
-    """Reads a condition (as 0 and 1) or a column of numbers."""
+class Reader:
+    """Reads a condition (as 0 and 1) or a column of numbers.
+
+    Attributes
+    ----------
+    condition
+        None for a column.
+    columns
+        The columns that are read.
+
+    Raises
+    ------
+    ConditionError
+        If it is neither.
+    """
 
     def __init__(self, what: str, side: Side) -> None:
         import pyarrow as pa
@@ -212,4 +225,4 @@ def _whole(games: float) -> int:
     return max(2, math.ceil(games - 1e-9))
 
 
-__all__ = ["Pilot", "Size", "for_half_width", "pilot", "to_tell_apart"]
+__all__ = ["Pilot", "Reader", "Size", "for_half_width", "pilot", "to_tell_apart"]

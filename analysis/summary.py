@@ -7,8 +7,9 @@ and batches.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ import numpy as np
 
 from analysis.intervals import CONFIDENCE, Interval, fraction, mean, rate
 from analysis.load import INDEX, ColumnNote, LoadError, Rows, Run, open_rows, provenance_of, to_numpy
+from analysis.order_statistics import QUANTILES, quantiles
+from analysis.seats import SeatCounts
+from analysis.sums import SHARES
 from analysis.tally import Array, Moments, Tally, count_values
 
 if TYPE_CHECKING:
@@ -87,6 +91,23 @@ class Number:
         """
         return rate(_counted(self)[value] if value in _counted(self) else 0, self.n, self.mean.confidence)
 
+    def quantiles(self, levels: Sequence[float] = QUANTILES) -> dict[float, Interval]:
+        """Return quantiles with distribution-free intervals (see `analysis.order_statistics`).
+
+        Raises
+        ------
+        ValueError
+            If the column has too many values for them to be counted, or a level is not between 0 and 1.
+        """
+        low, high = self.note.low, self.note.high
+        return quantiles(
+            _counted(self),
+            levels,
+            confidence=self.mean.confidence,
+            low=-math.inf if low is None else low,
+            high=math.inf if high is None else high,
+        )
+
     def shares(self) -> dict[float, Interval]:
         """Return each value's share, with intervals that hold each for itself; of a seat column every seat's.
 
@@ -150,6 +171,8 @@ class Summary:
         Columns that are neither numbers nor categories.
     confidence
         Of every interval.
+    seats
+        The sums over several seats at once, for `by_policy` and `analysis.quality`.
     """
 
     run: Run
@@ -160,6 +183,7 @@ class Summary:
     undecided_by: Mapping[tuple[str, str], int]
     left_out: tuple[str, ...]
     confidence: float
+    seats: SeatCounts = dataclasses.field(repr=False, compare=False)
 
     @property
     def means(self) -> dict[str, float]:
@@ -170,6 +194,49 @@ class Summary:
     def ends(self) -> dict[str, dict[str, int]]:
         """Return category column → value → count."""
         return {name: dict(column.counts) for name, column in self.categories.items()}
+
+    @property
+    def measured(self) -> list[Number]:
+        """Return the columns whose quantiles say something: counted numbers with three values or more, no seats."""
+        return [
+            column
+            for column in self.columns.values()
+            if not column.is_rate and not column.names_a_seat and len(column.moments.counts or ()) > 2
+        ]
+
+    def by_policy(self) -> dict[str, dict[str, dict[str, Interval]]]:
+        """Return slot → policy → what a seat that plays it gets, per game; of the slots in which the seats differ.
+
+        Keys of the innermost are the stems of the seats' columns (``points``, ``win_share``), and columns that name a
+        seat (``winner``: the share of games in which a seat that plays the policy is named). A number is the mean over
+        the policy's seats; its interval takes into account that the seats of a game are not independent.
+        """
+        return {
+            slot: {
+                policy: self._of_seats([k for k, n in enumerate(names) if n == policy])
+                for policy in dict.fromkeys(names)
+            }
+            for slot, names in self.run.policies.items()
+            if len(set(names)) > 1
+        }
+
+    def _of_seats(self, seats: Sequence[int]) -> dict[str, Interval]:
+        """Return the means over some seats: of each stem, and of each column that names a seat."""
+        found = {}
+        for name, column in self.columns.items():
+            if column.names_a_seat and (column.note.high or 0) >= max(seats):
+                events = sum(_counted(column).get(seat, 0) for seat in seats)
+                found[name] = rate(events, column.n, self.confidence).scaled(1 / len(seats))
+        for stem, joint in self.seats.joints.items():
+            if len(joint.sums) > max(seats):
+                shares = self.seats.shares.issuperset(self.seats.groups[stem])
+                weights = [int(seat in seats) for seat in range(len(joint.sums))]
+                unit = len(seats) * (SHARES if shares else 1)
+                average, variance = joint.moments(weights, unit)
+                interval = fraction if shares else mean
+                if joint.n:
+                    found[stem] = interval(average, variance, joint.n, self.confidence)
+        return found
 
     def bounds(self, column: str, value: float | None = None) -> Bounds:
         """Return a rate over all games with those without a verdict counted as lost, and as won.
@@ -225,6 +292,13 @@ class Summary:
             "shares": {name: _named(category.shares) for name, category in self.categories.items()}
             | {name: _named(column.shares()) for name, column in self.columns.items() if column.names_a_seat},
             "undecided": self.undecided,
+            "quantiles": {column.name: _quantiles(column) for column in self.measured},
+            "by_policy": {
+                slot: {
+                    policy: {name: ends.to_json() for name, ends in found.items()} for policy, found in groups.items()
+                }
+                for slot, groups in self.by_policy().items()
+            },
         }
         if self.undecided:
             rates = {name: self.bounds(name) for name, column in self.columns.items() if column.is_rate}
@@ -253,6 +327,13 @@ def summarise(
         If `confidence` is not between 0 and 1.
     """
     if isinstance(source, str | os.PathLike):
+        from analysis.kept import into_counts, is_kept, open_kept
+
+        if is_kept(source):
+            kept = open_kept(source)
+            counts = Counts(kept.schema, kept.run)
+            into_counts(kept, counts)
+            return counts.summary(confidence)
         source = open_rows(source)
     if isinstance(source, Rows):
         counts = Counts(source.schema, source.run)
@@ -283,6 +364,10 @@ class Counts:
     ----------
     numbers, categories
         The names of the columns that are counted as numbers and as categories.
+    no_verdict
+        Category → the value that says that a game ended without a verdict.
+    seats
+        What is counted of several seats at once.
     left_out
         The names of those that are neither.
     """
@@ -304,6 +389,8 @@ class Counts:
                 continue
             if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
                 self.numbers.append(field.name)
+            elif self._note(field.name).text:
+                self.left_out.append(field.name)
             elif pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
                 self.categories.append(field.name)
             else:
@@ -312,10 +399,11 @@ class Counts:
                 self._booleans.add(field.name)
             if pa.types.is_floating(kind):
                 self._floats.add(field.name)
-        self._no_verdict = {name: value for name in self.categories if (value := _value_without_verdict(name))}
+        self.no_verdict = {name: value for name in self.categories if (value := _value_without_verdict(name))}
         self._all = {name: Tally() for name in self.numbers}
         self._of_undecided = {name: Tally() for name in self.numbers}
         self._values: dict[str, dict[str, int] | None] = {name: {} for name in self.categories}
+        self.seats = SeatCounts(schema, run)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Count a batch of rows.
@@ -330,9 +418,9 @@ class Counts:
         for name in self.categories:
             codes, words = _coded(batch.column(name))
             counts = count_values(codes)
-            self._enter(name, {word: counts.get(code, 0) for code, word in enumerate(words)})
-            if self._no_verdict.get(name) in words:
-                undecided |= codes == words.index(self._no_verdict[name])
+            self.enter(name, {word: counts.get(code, 0) for code, word in enumerate(words)})
+            if self.no_verdict.get(name) in words:
+                undecided |= codes == words.index(self.no_verdict[name])
         where = np.flatnonzero(undecided)
         self.undecided += len(where)
         for name in self.numbers:
@@ -341,6 +429,7 @@ class Counts:
             if len(where):
                 of_undecided = values[where] if valid is None else values[where[valid[where]]]
                 self._count(self._of_undecided[name], name, of_undecided)
+        self.seats.add(batch)
 
     def merge(self, other: Counts) -> None:
         """Add the counts of other rows with the same columns."""
@@ -349,11 +438,16 @@ class Counts:
         for name in self.numbers:
             self._all[name].merge(other._all[name])
             self._of_undecided[name].merge(other._of_undecided[name])
+        self.seats.merge(other.seats)
         for name, counts in other._values.items():
             if counts is None:
                 self._values[name] = None
             else:
-                self._enter(name, counts)
+                self.enter(name, counts)
+
+    def set_number(self, name: str, every: Tally, of_undecided: Tally) -> None:
+        """Take a column's counts as they were kept: of every game, and of those without a verdict."""
+        self._all[name], self._of_undecided[name] = every, of_undecided
 
     def summary(self, confidence: float = CONFIDENCE) -> Summary:
         """Return the summary of what was counted so far."""
@@ -362,11 +456,10 @@ class Counts:
         for name, counts in self._values.items():
             if counts is not None:
                 categories[name] = _category(self._note(name), counts, confidence)
-        by = {(name, value): categories[name].counts.get(value, 0) for name, value in self._no_verdict.items()}
+        by = {(name, value): categories[name].counts.get(value, 0) for name, value in self.no_verdict.items()}
         too_many = [name for name in self.categories if name not in categories]
-        return Summary(
-            self.run, self.games, columns, categories, self.undecided, by, (*self.left_out, *too_many), confidence
-        )
+        left_out = (*self.left_out, *too_many)
+        return Summary(self.run, self.games, columns, categories, self.undecided, by, left_out, confidence, self.seats)
 
     def _note(self, name: str) -> ColumnNote:
         return self.run.columns.get(name) or ColumnNote(name)
@@ -377,7 +470,8 @@ class Counts:
         except ValueError as error:
             raise LoadError(f"column '{name}': {error}") from error
 
-    def _enter(self, name: str, found: Mapping[str, int]) -> None:
+    def enter(self, name: str, found: Mapping[str, int]) -> None:
+        """Add counts of a category's values."""
         known = self._values[name]
         if known is None:
             return
@@ -431,6 +525,14 @@ def _coded(column: pa.Array) -> tuple[Array, list[str]]:
     if valid is not None:
         codes = np.where(valid, codes, -1).astype(np.int64)
     return codes, [str(value.as_py()) for value in column.dictionary]
+
+
+def _quantiles(column: Number) -> dict[str, dict[str, Any]]:
+    """Return level → value with its interval, for JSON; infinite ends are None."""
+    told = {level: ends.to_json() for level, ends in column.quantiles().items()}
+    return {
+        f"{level:g}": {"value": ends["mean"], "low": ends["low"], "high": ends["high"]} for level, ends in told.items()
+    }
 
 
 def _named(shares: Mapping[Any, Interval]) -> dict[str, dict[str, Any]]:

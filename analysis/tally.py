@@ -79,6 +79,16 @@ class Tally:
         self._low: float | None = None
         self._high: float | None = None
 
+    @classmethod
+    def of(cls, counts: Mapping[float, int]) -> Tally:
+        """Return the tally of values of which each occurred so often."""
+        found = cls()
+        found._n = sum(counts.values())
+        if counts:
+            found._widen(min(counts), max(counts))
+            found._enter(counts)
+        return found
+
     def add(self, values: Array) -> None:
         """Count an array of whole numbers, booleans or floats; nan counts as missing.
 

@@ -11,30 +11,43 @@ import click
 
 from scripts.ask import ask
 from scripts.compare import compare
+from scripts.doctor import doctor
+from scripts.engines import check_engine, engine_options, engines
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
-from scripts.numbers import Count
+from scripts.exact import exact
+from scripts.figure import figure
+from scripts.folders import merge, verify
+from scripts.numbers import Count, Share
 from scripts.options import (
-    SLOTS,
+    Folder,
     examples,
     game_argument,
     json_option,
+    keep_options,
     policy_options,
     quiet_options,
     read_rules,
     read_spec,
-    rebuild_spec,
+    refuse_beside_from,
     rule_options,
     seed_option,
+    spec_from,
     threads_option,
+    until_option,
 )
 from scripts.plan import plan
-from scripts.playing import announce, play
+from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
+from scripts.race import race
+from scripts.report import report
+from scripts.solve import nodes_option, print_solvability, solve, solver_options, solver_spec
+from scripts.study import study
 from sim.game import Deal, Game, Spec
+from sim.provenance import rebuild_spec
 from sim.rules import RuleError
 
 if TYPE_CHECKING:
-    from analysis.summary import Summary
+    from scripts.until import Stopped
     from sim.api import Results
 
 MOST_GAMES = 10**12
@@ -141,21 +154,37 @@ def rules(game: Game, as_toml: bool, as_json: bool, **given: Any) -> None:
 @seed_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
-    help="The results folder; without it one under results/, named by what is played, N included. What lies there of "
-    "the same run is kept: the same command goes on after an interruption, and with --out a larger N adds games.",
+    help="The results folder, or an address such as s3://bucket/run; without it one under results/, named by what is "
+    "played, N included. What lies there of the same run is kept: the same command goes on after an interruption, and "
+    "with --out a larger N adds games.",
+)
+@keep_options
+@until_option
+@click.option(
+    "--share",
+    type=Share(),
+    metavar="K/N",
+    help="Play only the K-th of N equal shares of the games, as on one of N machines; 'fairdeal merge' joins them.",
 )
 @rule_options
 @policy_options
 @threads_option
+@engine_options
 @json_option
 @quiet_options
 def run(
     game: Game,
     n_games: int,
     out: Path | None,
+    keep: str,
+    joint: tuple[str, ...],
+    until: str | None,
+    share: tuple[int, int] | None,
     threads: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -166,24 +195,45 @@ def run(
     Game number i of a seed is always the same game, on any machine and with any number of threads.
     """
     from sim.api import prepare
-    from sim.store import default_folder
+    from sim.store import SUMMARY, default_folder
 
+    check_engine(engine, scheduler, threads)
     voice = Voice(quiet)
     spec = read_spec(game, given)
+    groups = [[name.strip() for name in group.split(",")] for group in joint]
+    watch = None
+    if until is not None and share is not None:
+        raise WrongCall("--until looks at all games, --share plays a part of them: give one of them")
+    if until is not None:
+        from analysis.sequential import Target, Watch
+        from scripts.until import play_until, side_of, until_folder
+
+        watch = Watch(Target.read(until), side_of(spec))
+        out = until_folder(spec, watch.target, keep) if out is None else out
+        groups += [watch.columns] * (keep == SUMMARY and len(watch.columns) > 1 and watch.columns not in groups)
     prepared = prepare(
         game,
         n_games,
         seed=spec.seed,
         rules=spec.rules,
         policies=spec.policies,
-        out=default_folder(spec, n_games) if out is None else out,
+        out=default_folder(spec, n_games, keep, share) if out is None else out,
+        keep=keep,
+        joint=groups,
+        share=share,
     )
-    announce(voice, prepared)
-    results = None
-    if prepared.n_missing:
-        results = play(voice, prepared, threads, shown=not no_progress)
+    results, stopped = None, None
+    if watch is not None:
+        announce_until(voice, prepared, watch.target.what, watch.target.half_width)
+        with engines(voice, engine, scheduler, threads) as opened:
+            results, stopped = play_until(voice, prepared, watch, threads, shown=not no_progress, engine=opened())
+    else:
+        announce(voice, prepared)
+        if prepared.n_missing:
+            with engines(voice, engine, scheduler, threads) as opened:
+                results = play(voice, prepared, threads, shown=not no_progress, engine=opened())
     assert prepared.folder is not None
-    _print_summary(prepared.folder, as_json, results)
+    _print_summary(prepared.folder, as_json, results, stopped)
     if results is not None:
         voice.say(
             f"Played {results.n_played:,} games in {results.seconds:.3g} s, {results.games_per_second:,.0f} a second; "
@@ -197,7 +247,7 @@ def run(
         "fairdeal summary results/mine",
     ),
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=Folder(), metavar="DIR")
 @json_option
 @quiet_options
 def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None:
@@ -217,48 +267,62 @@ def summary(folder: Path, as_json: bool, quiet: bool, no_progress: bool) -> None
     _print_summary(folder, as_json)
 
 
-def _print_summary(folder: Path, as_json: bool, results: Results | None = None) -> None:
+def _is_solved(folder: Path) -> bool:
+    """Tell whether a folder holds deals decided by a solver."""
+    from sim.store import MANIFEST, read_manifest
+
+    if not (folder / MANIFEST).exists():
+        return False
+    try:
+        return rebuild_spec(read_manifest(folder).spec).solver is not None
+    except RuleError:
+        return False
+
+
+def _print_summary(folder: Path, as_json: bool, results: Results | None = None, stopped: Stopped | None = None) -> None:
     """Print the summary of a folder; speed and time are the last sitting's, or those of the whole run."""
+    if _is_solved(folder):
+        print_solvability(folder, as_json, results)
+        return
+    from analysis.quality import assess
     from analysis.summary import summarise
+    from scripts.findings import diagnose
 
     found = summarise(folder)
-    spec, diagnosis = _diagnose(found)
+    spec, diagnosis = diagnose(found)
     if not as_json:
+        from reports.quality import render_quality
         from reports.text import render
 
         title, changes = (spec.game.title, spec.rules.changes()) if spec else (None, None)
-        click.echo(render(found, title=title, changes=changes, diagnosis=diagnosis))
+        texts = [render(found, title=title, changes=changes, diagnosis=diagnosis), render_quality(found)]
+        if stopped is not None:
+            from scripts.until import until_text
+
+            texts.append(until_text(stopped))
+        click.echo("\n\n".join(text for text in texts if text))
         return
     seconds = results.seconds if results else found.run.document.get("seconds")
     n_played = results.n_played if results else found.games
     speed = n_played / seconds if seconds else None
-    told = {**found.to_json(), "diagnosis": diagnosis, "seconds": seconds, "games_per_second": speed}
+    told = {
+        **found.to_json(),
+        "quality": assess(found).to_json(),
+        "diagnosis": diagnosis,
+        "seconds": seconds,
+        "games_per_second": speed,
+    } | ({"until": stopped.to_json()} if stopped else {})
     click.echo(json.dumps({**told, "folder": str(folder)}, ensure_ascii=False))
-
-
-def _diagnose(found: Summary) -> tuple[Spec | None, list[str]]:
-    """Return the run's specification, and what its game says about what was found; nothing for anybody's Parquet."""
-    from sim.game import Findings
-
-    plain = found.run.document.get("spec")
-    if not plain:
-        return None, []
-    try:
-        spec = rebuild_spec(plain)
-    except RuleError as error:
-        return None, [f"This version of fairdeal does not know these rules ({error})."]
-    lows = {name: number.mean.low for name, number in found.columns.items()}
-    for name, number in found.columns.items():
-        if number.names_a_seat:
-            lows |= {f"{name}={seat:g}": share.low for seat, share in number.shares().items()}
-    counts = {name: number.moments.counts for name, number in found.columns.items() if number.moments.counts}
-    findings = Findings(found.games, found.means, found.ends, lows, counts)
-    return spec, spec.game.diagnose(spec.rules, spec.policies, findings)
 
 
 main.add_command(compare)
 main.add_command(ask)
 main.add_command(plan)
+main.add_command(solve)
+main.add_command(race)
+main.add_command(report)
+main.add_command(figure)
+main.add_command(exact)
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
@@ -272,6 +336,8 @@ main.add_command(plan)
         "fairdeal replay bussikuski --game 17 --deal > deals.txt",
         "fairdeal replay bussikuski --deals deals.txt --jsonl",
         "fairdeal replay dupa --deals deals.txt --reshuffle reverse",
+        "fairdeal replay bludiste --game 3 --solve",
+        "fairdeal replay bludiste --deals deals.txt --policy solver --nodes 100k --jsonl",
     ),
 )
 @game_argument
@@ -280,7 +346,7 @@ main.add_command(plan)
 @click.option(
     "--from",
     "source",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="Take rules, policies and seed from a results folder.",
 )
@@ -297,6 +363,8 @@ main.add_command(plan)
     metavar="HOW",
     help="Deals of Dupa biskupa: 'reverse' turns the pile over for a new stock instead of shuffling it.",
 )
+@click.option("--solve", "is_solved", is_flag=True, help="Show a line that wins, or where every line ends.")
+@nodes_option
 @rule_options
 @policy_options
 @click.option("--threads", type=Count(1), expose_value=False, hidden=True)
@@ -310,6 +378,8 @@ def replay(
     deals: str | None,
     as_jsonl: bool,
     reshuffle: str | None,
+    is_solved: bool,
+    nodes: int | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -329,7 +399,12 @@ def replay(
     _check_replay(index, source, as_deal, deals, as_jsonl, as_json)
     if reshuffle is not None and deals is None:
         raise WrongCall("--reshuffle is for --deals")
-    spec = (_spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
+    is_solved = is_solved or nodes is not None
+    if is_solved:
+        given |= solver_options(game, nodes, given, from_folder=source is not None)
+    spec = (spec_from(game, source) if source else read_spec(game, given)).reshuffled(reshuffle)
+    if source and is_solved:
+        spec = solver_spec(spec, nodes)
     voice = Voice(quiet)
     if deals is not None:
         _replay_deals(voice, spec, deals, as_jsonl, as_json)
@@ -360,21 +435,7 @@ def _check_replay(
     if as_deal and (deals is not None or as_json):
         raise WrongCall("--deal is for --game, and prints a line of a deals file")
     if source is not None:
-        ctx = click.get_current_context()
-        for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
-            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
-                raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")
-
-
-def _spec_from(game: Game, source: Path) -> Spec:
-    """Return a results folder's specification."""
-    from sim.store import read_manifest
-
-    spec = rebuild_spec(read_manifest(source).spec)
-    if spec.game is not game:
-        fail(WRONG, f"{source} holds {spec.game.name}, not {game.name}")
-    return spec
+        refuse_beside_from()
 
 
 def _read_deals(spec: Spec, path: str) -> list[Deal]:
@@ -415,6 +476,15 @@ def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: 
     if lacking:
         lack = "lacks a deck that its game needs" if len(lacking) == 1 else "lack a deck that their game needs"
         fail(FAILED, f"{len(lacking):,} of {len(deals):,} deals {lack}; the first is in line {lacking[0]}")
+
+
+# -- folders, files, the installation ---------------------------------------------------------------------------------
+
+
+main.add_command(study)
+main.add_command(merge)
+main.add_command(verify)
+main.add_command(doctor)
 
 
 if __name__ == "__main__":

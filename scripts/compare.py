@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from scripts.deciding import Decided, decided_text, play_until_decided, read_deciding
+from scripts.engines import DASK, check_engine, engine_options, engines
 from scripts.errors import WrongCall
+from scripts.keeping import Keeper
 from scripts.numbers import Count
 from scripts.options import (
     SLOTS,
+    Folder,
     examples,
     game_argument,
     json_option,
@@ -27,6 +31,7 @@ from scripts.playing import play
 from scripts.progress import LONG, Voice, duration
 from scripts.variants import (
     VARIANT,
+    VARIANTS_DOCUMENT,
     Factor,
     Variant,
     build_variants,
@@ -44,8 +49,11 @@ if TYPE_CHECKING:
     from analysis.comparison import Comparison, Plan
     from analysis.effects import Factorial
     from sim.api import Prepared
+    from sim.cluster import DaskEngine
 
 MOST_GAMES = 10**12
+HARDLY = 1.25
+"""Where no difference needs so many times as many games without the same deals, this is said."""
 
 
 @click.command(
@@ -71,7 +79,7 @@ MOST_GAMES = 10**12
 @seed_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="The folder of the variants' results folders, each that of a plain run; without it one under results/. The "
     "same command goes on after an interruption; a larger N adds games.",
@@ -102,9 +110,23 @@ MOST_GAMES = 10**12
     metavar="MEASURE",
     help="With several --vary: rank them by this measure, written as in the table ('turns', 'winner == 0').",
 )
+@click.option(
+    "--until",
+    metavar="decided|METRIC±H",
+    help="Stop as soon as every difference that has a --margin is decided, or each variant's difference in METRIC (as "
+    "its name stands in the table) has the half-width H, by anytime-valid intervals; N is then the most deals.",
+)
+@click.option(
+    "--keep",
+    type=click.Choice(["rows", "summary"]),
+    default="rows",
+    show_default=True,
+    help="What the folder keeps: every variant's rows, or the joint counts alone, which hardly grow with N.",
+)
 @rule_options
 @policy_options
 @threads_option
+@engine_options
 @json_option
 @quiet_options
 def compare(
@@ -116,7 +138,11 @@ def compare(
     margins: Sequence[str],
     columns: Sequence[str],
     by: str | None,
+    until: str | None,
+    keep: str,
     threads: int | None,
+    engine: str | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -129,6 +155,7 @@ def compare(
 
     With several --vary every combination is played; main effects, interactions and what matters most are shown.
     """
+    check_engine(engine, scheduler, threads)
     if by and len(varied) < 2:
         raise WrongCall("--by ranks several options: give --vary more than once")
     factors = read_factors(game, varied)
@@ -136,21 +163,57 @@ def compare(
     chosen = find_baseline(variants, factors, baseline)
     margin = read_margins(margins)
     parent = default_parent(variants, n_games) if out is None else out
+    if keep != "rows":
+        if engine == DASK or scheduler is not None:
+            raise WrongCall("compare --keep summary plays on threads of this machine alone: --engine dask keeps rows")
+        if until is not None:
+            raise WrongCall("--until needs the rows: --keep summary cannot be given too")
+        parent = parent.with_name(f"{parent.name}-{keep}") if out is None else parent
     _check_columns(variants, columns, by)
-    prepared = _prepare(variants, n_games, parent)
+    deciding = None
+    if until is not None:
+        deciding = read_deciding(until, [variant.name for variant in variants], margin)
+        _check_columns(variants, columns, by, deciding.target.what if deciding.target else None)
+    check_parent(parent, VARIANTS_DOCUMENT)
+    _check_keep(parent, keep)
+    prepared = _prepare(variants, n_games, parent) if keep == "rows" else []
+    keeper = Keeper(variants, variants.index(chosen), n_games, columns, parent)
+    if keep != "rows":
+        keeper.there()  # refuses the counts of another comparison before anything is written
     voice = Voice(quiet)
-    plan = _write_plan(factors, variants, chosen, parent)
-    _play_all(voice, variants, prepared, threads, parent, shown=not no_progress)
+    plan = _write_plan(factors, variants, chosen, parent, keep)
+    decided = None
+    if keep != "rows":
+        keeper.play(voice, threads, shown=not no_progress)
+    else:
+        with engines(voice, engine, scheduler, threads) as opened:
+            if deciding is None:
+                _play_all(voice, variants, prepared, threads, parent, shown=not no_progress, opened=opened)
+            else:
+                decided = play_until_decided(
+                    voice,
+                    variants,
+                    prepared,
+                    deciding,
+                    variants.index(chosen),
+                    columns,
+                    threads,
+                    parent,
+                    shown=not no_progress,
+                    engine=opened(),
+                )
     began = time.monotonic()
     from analysis.comparison import Margins
     from analysis.comparison import compare as compare_folders
 
     found = compare_folders(plan, margin=Margins(**margin), columns=columns or None)
-    _print(found, chosen, factors, by, as_json, parent)
+    _print(found, chosen, factors, by, as_json, parent, decided)
     voice.say(f"Compared in {time.monotonic() - began:.2g} s; results in {parent}")
 
 
-def _check_columns(variants: Sequence[Variant], columns: Sequence[str], by: str | None) -> None:
+def _check_columns(
+    variants: Sequence[Variant], columns: Sequence[str], by: str | None, until: str | None = None
+) -> None:
     """Refuse columns that not every variant has."""
     from analysis.joint import chosen_columns
     from analysis.load import LoadError
@@ -158,7 +221,10 @@ def _check_columns(variants: Sequence[Variant], columns: Sequence[str], by: str 
     names = [[column.name for column in variant.spec.columns] for variant in variants]
     shared = [name for name in names[0] if all(name in others for others in names)]
     elsewhere = sorted({name for others in names for name in others} - set(shared))
-    wanted = [("--column", list(columns))] + ([("--by", [by.partition("==")[0].strip()])] if by else [])
+    wanted = [("--column", list(columns))]
+    wanted += [
+        (option, [name.partition("==")[0].strip()]) for option, name in (("--by", by), ("--until", until)) if name
+    ]
     for option, chosen in wanted:
         try:
             chosen_columns(chosen, shared, elsewhere)
@@ -168,10 +234,8 @@ def _check_columns(variants: Sequence[Variant], columns: Sequence[str], by: str 
 
 def _prepare(variants: Sequence[Variant], n_games: int, parent: Path) -> list[Prepared]:
     """Check the folders before anything is played or written."""
-    from analysis.comparison import DOCUMENT
     from sim.api import prepare
 
-    check_parent(parent, DOCUMENT)
     return [
         prepare(
             variant.spec.game,
@@ -185,17 +249,30 @@ def _prepare(variants: Sequence[Variant], n_games: int, parent: Path) -> list[Pr
     ]
 
 
-def _write_plan(factors: Sequence[Factor], variants: Sequence[Variant], chosen: Variant, parent: Path) -> Plan:
+def _check_keep(parent: Path, keep: str) -> None:
+    """Refuse a folder that keeps something else."""
+    from analysis.comparison import Plan
+    from sim.store import RefusedError
+
+    if (parent / VARIANTS_DOCUMENT).exists() and (there := Plan.read(parent).keep) != keep:
+        raise RefusedError(f"{parent} keeps {there}, not {keep}: give another folder")
+
+
+def _write_plan(
+    factors: Sequence[Factor], variants: Sequence[Variant], chosen: Variant, parent: Path, keep: str
+) -> Plan:
     """Write and return what the folder holds."""
-    from analysis.comparison import DOCUMENT, Plan
+    from analysis.comparison import Plan
 
     plan = Plan(
         {variant.name: parent / variant.folder for variant in variants},
         chosen.name,
         {factor.name: factor.values for factor in factors},
         {variant.name: variant.levels for variant in variants},
+        keep,
+        parent,
     )
-    write_document(parent, DOCUMENT, plan.to_json())
+    write_document(parent, VARIANTS_DOCUMENT, plan.to_json())
     return plan
 
 
@@ -207,6 +284,7 @@ def _play_all(
     parent: Path,
     *,
     shown: bool,
+    opened: Callable[[], DaskEngine | None],
 ) -> None:
     """Play what is missing of every variant."""
     title, games = variants[0].spec.game.title, prepared[0].games
@@ -226,13 +304,19 @@ def _play_all(
         if to_go > LONG:
             left = f"; about {duration(to_go)} to go"
         voice.say(f"{number} of {len(variants)}: {variant.name}{there}{left}")
-        results = play(voice, run, threads, shown=shown)
+        results = play(voice, run, threads, shown=shown, engine=opened())
         seconds, n_played = seconds + results.seconds, n_played + results.n_played
     voice.say(f"Played {n_played:,} games in {seconds:.3g} s, {n_played / max(seconds, 1e-9):,.0f} a second")
 
 
 def _print(
-    found: Comparison, chosen: Variant, factors: Sequence[Factor], by: str | None, as_json: bool, parent: Path
+    found: Comparison,
+    chosen: Variant,
+    factors: Sequence[Factor],
+    by: str | None,
+    as_json: bool,
+    parent: Path,
+    decided: Decided | None,
 ) -> None:
     title, notes = chosen.spec.game.title, _notes(chosen, factors)
     result: Comparison | Factorial = found
@@ -241,8 +325,10 @@ def _print(
 
         result = factorial(found)
     if as_json:
-        click.echo(json.dumps({**result.to_json(), "folder": str(parent)}, ensure_ascii=False, allow_nan=False))
-    elif result is found:
+        told = {**result.to_json(), **({"until": decided.to_json()} if decided else {}), "folder": str(parent)}
+        click.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        return
+    if result is found:
         from reports.comparison import render_comparison
 
         click.echo(render_comparison(found, title=title, notes=notes))
@@ -251,6 +337,28 @@ def _print(
 
         _check_measure(found, by)
         click.echo(render_factorial(result, by=by, title=title, notes=notes))  # type: ignore[arg-type]
+    if note := _about_pairing(found):
+        click.echo(f"\n{note}")
+    if decided is not None:
+        click.echo(f"\n{decided_text(decided, found)}")
+
+
+def _about_pairing(found: Comparison) -> str:
+    """Return what to say if the same deals hardly narrow any difference; else nothing."""
+    from reports.table import WIDTH, wrapped
+
+    cuts = sorted(
+        difference.variance_cut for difference in found.differences if 0 < difference.variance_cut < float("inf")
+    )
+    if not cuts or cuts[-1] >= HARDLY:
+        return ""
+    said = (
+        f"The same deals hardly help here (the largest cut is {cuts[-1]:.2f}). That is so where variants change which "
+        "card goes where (a larger bus or hand, another seat: each seat takes all its cards before the next, so all "
+        "that follows is shifted), or play differently from the first card on. The figures are as sound as ever, only "
+        "not narrower than those of two runs of their own."
+    )
+    return "\n".join(wrapped(said, WIDTH))
 
 
 def _check_measure(found: Comparison, by: str | None) -> None:

@@ -44,6 +44,10 @@ def say_usage(error: click.UsageError) -> str:
         return f"'{error.command_name}' is not a command{hint}; the commands are {listed(known, 'and')}"
     if isinstance(error, click.MissingParameter):
         return f"{command} needs {name}; {_help(error.ctx)}"
+    if isinstance(error, click.BadParameter) and isinstance(kind := getattr(parameter, "type", None), click.Choice):
+        choices = [str(choice) for choice in kind.choices]
+        word = error.message.split("'")[1] if "'" in error.message else ""
+        return f"{name}: '{word}' is not allowed; choose {listed(choices)}{nearest(word, choices)}"
     if isinstance(error, click.BadParameter):
         return f"{name}: {error.message}" if parameter else error.message
     if isinstance(error, click.BadOptionUsage) and "requires" in error.message:
@@ -75,6 +79,7 @@ def _help(ctx: click.Context | None) -> str:
 
 def status_of(error: Exception) -> int | None:
     """Return the exit status of an error of the library; None if it is none of its own."""
+    from sim.cluster import EngineError
     from sim.deals import DealError
     from sim.part import PartError
     from sim.replays import ReplayError
@@ -83,7 +88,7 @@ def status_of(error: Exception) -> int | None:
 
     if isinstance(error, RuleError | DealError | RefusedError):
         return WRONG
-    if isinstance(error, StoreError | PartError | ReplayError):
+    if isinstance(error, StoreError | PartError | ReplayError | EngineError):
         return FAILED
     # These load numpy: they are not asked for unless they are there.
     conditions = sys.modules.get("analysis.conditions")

@@ -9,6 +9,7 @@ from typing import Any
 
 from sim.game import Game
 from sim.games import GAMES, get_game
+from sim.outcome import Column
 from sim.rules import Rules
 
 WIDTH = 99
@@ -84,13 +85,24 @@ def _rules_lines(game: Game, rules: Rules) -> Iterator[str]:
     yield ""
     yield "Columns of the results, one row a game (beside game, its index):"
     columns = game.columns(rules)
-    width = max(len(column.name) for column in columns)
-    for column in columns:
+    deciding = _solver_columns(game, rules)
+    width = max(len(column.name) for column in columns + deciding)
+    for column in columns + deciding:
+        if deciding and column is deciding[0]:
+            yield "and of the policy solver:"
         what = f": {', '.join(column.categories)}" if column.categories else ""
         yield from _entry(column.name, column.description + what, width)
     if any(kind.gap for kind in rules.kinds().values()):
         yield ""
         yield "(gap): settles something that the source document leaves open."
+
+
+def _solver_columns(game: Game, rules: Rules) -> list[Column]:
+    """Return the columns that only a game's solver writes."""
+    if game.solver is None:
+        return []
+    names = [column.name for column in game.columns(rules)]
+    return [column for column in game.solver.columns(rules, True) if column.name not in names]
 
 
 def _paragraph(text: str) -> list[str]:
@@ -127,7 +139,7 @@ def rules_json(game: Game, rules: Rules) -> str:
     }
     columns = [
         {"name": column.name, "description": column.description, "categories": list(column.categories)}
-        for column in game.columns(rules)
+        for column in game.columns(rules) + _solver_columns(game, rules)
     ]
     told = {
         "game": game.name,

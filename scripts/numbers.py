@@ -55,3 +55,20 @@ class Count(click.ParamType[int]):
             allowed = f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
             self.fail(f"{value} is out of range; allowed: {allowed}", param, ctx)
         return number
+
+
+class Share(click.ParamType[tuple[int, int]]):
+    """One of several equal shares: ``2/4`` is the second of four."""
+
+    name = "K/N"
+
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """Read the two numbers, or fail with what is allowed."""
+        if isinstance(value, tuple):
+            return value
+        number, slash, shares = value.partition("/")
+        if not (slash and number.isdecimal() and shares.isdecimal() and 1 <= int(number) <= int(shares)):
+            self.fail(f"'{value}' is no share; the second of four is written 2/4", param, ctx)
+        return int(number), int(shares)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from scripts.errors import WRONG, WrongCall, fail
 from scripts.numbers import Count
 from sim.game import MAX_EFFORT, MAX_SEED, Game, Spec
 from sim.games import GAMES, get_game
@@ -39,6 +40,24 @@ class GameName(click.ParamType[Game]):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Offer the games."""
         return [CompletionItem(name) for name in GAMES if name.startswith(incomplete)]
+
+
+class Folder(click.ParamType[Path]):
+    """A folder, here or at an address such as ``s3://bucket/run``."""
+
+    name = "DIR"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return its path; `RefusedError` says what is wrong with an address."""
+        if isinstance(value, str) and not value.strip():
+            self.fail("it is empty", param, ctx)
+        from sim.storage import place
+
+        return place(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Have the shell offer folders."""
+        return [CompletionItem(incomplete, type="dir")]
 
 
 def _all(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
@@ -96,6 +115,30 @@ quiet_options = _all(
     click.option("--no-progress", is_flag=True, help="Messages, but no progress."),
 )
 
+keep_options = _all(
+    click.option(
+        "--keep",
+        type=click.Choice(["rows", "summary"]),
+        default="rows",
+        show_default=True,
+        help="What the results folder keeps: every game's row, or exact counts alone, which hardly grow with N.",
+    ),
+    click.option(
+        "--joint",
+        "joint",
+        multiple=True,
+        metavar="COLUMN,COLUMN…",
+        help="With --keep summary: count these columns together too, so that 'ask' can join them in a condition.",
+    ),
+)
+
+until_option = click.option(
+    "--until",
+    metavar="METRIC±H",
+    help="Stop as soon as the anytime-valid interval of METRIC (a condition or a column) has the half-width H, as in "
+    "'winner == 0 ± 0.1%' (or '+-'); N is then the most games.",
+)
+
 threads_option = click.option(
     "--threads",
     type=Count(1, MOST_THREADS),
@@ -138,13 +181,27 @@ def _read_policies(game: Game, given: Mapping[str, Any]) -> dict[str, str | None
     return policies
 
 
-def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
-    """Return the specification that a results folder names.
+def refuse_beside_from() -> None:
+    """Refuse options that ``--from`` gives.
 
     Raises
     ------
-    RuleError
-        If this version has no such game, rules or policies.
+    WrongCall
+        If one of them was typed.
     """
-    game = get_game(plain["game"])
-    return Spec.build(game, game.rules.build(options=plain["rules"]), plain["policies"], plain["seed"])
+    ctx = click.get_current_context()
+    for name in ("seed", "variant", "rule_file", "assignments", "effort", *SLOTS):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = {"rule_file": "rules", "assignments": "rule"}.get(name, name)
+            raise WrongCall(f"--from gives rules, policies and the seed: --{option} cannot be given too")
+
+
+def spec_from(game: Game, source: Path) -> Spec:
+    """Return the specification of a results folder, which must be of this game; leave with a message if it is not."""
+    from sim.provenance import rebuild_spec
+    from sim.store import read_manifest
+
+    spec = rebuild_spec(read_manifest(source).spec)
+    if spec.game is not game:
+        fail(WRONG, f"{source} holds {spec.game.name}, not {game.name}")
+    return spec

@@ -52,11 +52,11 @@ class Progress:
     On a terminal it is a bar, else a line now and then, ever more rarely.
     """
 
-    def __init__(self, voice: Voice, *, shown: bool) -> None:
+    def __init__(self, voice: Voice, *, shown: bool, foretells: bool = True) -> None:
         self.voice = voice
         self.shown = shown and not voice.quiet
         self._began: float | None = None
-        self._foretold = False
+        self._foretold = not foretells  # of a run that stops by itself, nobody knows when
         self._next_line = FIRST_LINE
         self._bar: tuple[Bar, TaskID] | None = None
 

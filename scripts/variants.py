@@ -255,8 +255,12 @@ def variant_folders(folder: Path) -> list[Path]:
     if not (folder / VARIANTS_DOCUMENT).exists():
         return [folder]
     from analysis.comparison import Plan
+    from analysis.load import LoadError
 
-    return list(Plan.read(folder).folders.values())
+    plan = Plan.read(folder)
+    if plan.keep != "rows":
+        raise LoadError(f"{folder} kept joint counts (--keep summary), no rows: this needs the rows")
+    return list(plan.folders.values())
 
 
 def read_margins(texts: Sequence[str]) -> dict[str, Any]:

@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sim.api import Prepared, Results, prepare, run
+    from sim.cluster import DaskEngine, EngineError
     from sim.game import Game, Spec
     from sim.games import GAMES, get_game
+    from sim.quantities import Exact, exact
     from sim.replays import Replay, replay, replay_deals
     from sim.rules import RuleError
+    from sim.solvability import solve
     from sim.store import RefusedError, StoreError, check, default_folder, iter_parts, read_manifest
 
 _HOMES = {
+    "DaskEngine": "sim.cluster",
+    "EngineError": "sim.cluster",
     "GAMES": "sim.games",
+    "Exact": "sim.quantities",
     "Game": "sim.game",
     "Prepared": "sim.api",
     "RefusedError": "sim.store",
@@ -28,6 +34,7 @@ _HOMES = {
     "StoreError": "sim.store",
     "check": "sim.store",
     "default_folder": "sim.store",
+    "exact": "sim.quantities",
     "get_game": "sim.games",
     "iter_parts": "sim.store",
     "prepare": "sim.api",
@@ -35,10 +42,14 @@ _HOMES = {
     "replay": "sim.replays",
     "replay_deals": "sim.replays",
     "run": "sim.api",
+    "solve": "sim.solvability",
 }
 
 __all__ = [
     "GAMES",
+    "DaskEngine",
+    "EngineError",
+    "Exact",
     "Game",
     "Prepared",
     "RefusedError",
@@ -49,6 +60,7 @@ __all__ = [
     "StoreError",
     "check",
     "default_folder",
+    "exact",
     "get_game",
     "iter_parts",
     "prepare",
@@ -56,6 +68,7 @@ __all__ = [
     "replay",
     "replay_deals",
     "run",
+    "solve",
 ]
 
 

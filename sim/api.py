@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sim import part as parts_on_disk
-from sim import runner, store
-from sim.game import Game, Spec
+from sim import runner, storage, store
+from sim.game import Game, Player, Spec
 from sim.games import get_game
 from sim.outcome import Column
-from sim.rules import RuleError, Rules, listed
+from sim.rules import RuleError, Rules, listed, nearest
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import pyarrow as pa
+
+    from sim.cluster import DaskEngine
 
 Policies = str | Mapping[str, str | Sequence[str] | None]
 Block = tuple[int, list["np.ndarray[Any, Any]"]]
@@ -50,6 +54,7 @@ class Results:
     n_played: int
     seconds: float
     blocks: tuple[Block, ...] = dataclasses.field(default=(), repr=False)
+    keep: str = store.ROWS
 
     @property
     def complete(self) -> bool:
@@ -74,15 +79,27 @@ class Results:
         Raises
         ------
         StoreError
-            If nothing was played, or a part of the folder is missing or damaged.
+            If nothing was played, no rows were kept, or a part of the folder is missing or damaged.
         """
+        if self.keep != store.ROWS:
+            raise store.StoreError(f"{self.folder} keeps counts, no rows; analysis.summarise reads them")
         import pyarrow as pa
 
-        tables = self._from_folder() if self.folder else self._from_memory()
+        tables = self.tables()
         if not tables:
             raise store.StoreError("there are no rows: nothing was played to the end of a block")
         frame: pd.DataFrame = pa.concat_tables(tables).to_pandas()
         return frame
+
+    def tables(self) -> list[pa.Table]:
+        """Return the rows as Arrow tables, a block each.
+
+        Raises
+        ------
+        StoreError
+            If a part of the folder is missing or damaged.
+        """
+        return self._from_folder() if self.folder else self._from_memory()
 
     def _from_memory(self) -> list[Any]:
         return [parts_on_disk.to_table(self.spec.columns, first, arrays) for first, arrays in self.blocks]
@@ -109,6 +126,14 @@ class Prepared:
         Games that lie there finished.
     existing
         How many games the folder's run was of when it was played last; 0 for a new one.
+    keep, joint
+        See `run`.
+    known
+        The same deals, decided as far as fewer nodes went; only what stayed unknown is searched again.
+    share
+        The games that are to be played here, if others play the rest: the first and their number.
+    n_elsewhere
+        Games that are neither there nor to be played here.
     """
 
     spec: Spec
@@ -116,11 +141,21 @@ class Prepared:
     folder: Path | None
     n_there: int = 0
     existing: int = 0
+    keep: str = store.ROWS
+    joint: tuple[tuple[str, ...], ...] = ()
+    known: Results | None = None
+    share: runner.Range | None = None
+    n_elsewhere: int = 0
+
+    @property
+    def n_wanted(self) -> int:
+        """Return how many games there will be."""
+        return self.games - self.n_elsewhere
 
     @property
     def n_missing(self) -> int:
         """Return the number of games to be played."""
-        return self.games - self.n_there
+        return self.n_wanted - self.n_there
 
     @property
     def columns(self) -> list[Column]:
@@ -134,29 +169,153 @@ class Prepared:
         block: int | None = None,
         progress: runner.Progress | None = None,
         stop: threading.Event | None = None,
+        engine: DaskEngine | None = None,
     ) -> Results:
         """Play what is missing; see `run`."""
+        if engine is not None and self.folder is None:
+            raise RuleError("a cluster plays into a results folder that all its machines share: out = …")
         if not self.n_missing:
-            return Results(self.spec, self.games, self.folder, self.n_there, 0, 0.0)
+            return Results(self.spec, self.n_wanted, self.folder, self.n_there, 0, 0.0, keep=self.keep)
         how = {"threads": threads, "block": block, "progress": progress, "stop": stop}
-        return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how)
+        return self._play_in_memory(how) if self.folder is None else self._play_into_folder(self.folder, how, engine)
 
     def _play_in_memory(self, how: dict[str, Any]) -> Results:
         blocks: list[Block] = []
-        player = runner.ready(self.spec)
-        tally = runner.play(player, [(0, self.games)], lambda *block: block, receive=blocks.append, **how)
+        tally = runner.play(self._player(), [(0, self.games)], lambda *block: block, receive=blocks.append, **how)
         blocks.sort(key=operator.itemgetter(0))
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
-    def _play_into_folder(self, path: Path, how: dict[str, Any]) -> Results:
+    def _play_into_folder(self, path: Path, how: dict[str, Any], engine: DaskEngine | None) -> Results:
+        with self._open(path, self.games) as folder:
+            crew = self._crew(folder, engine, f"{self.games} games, share {self.share}")
+            folder.start_clock()
+            missing = folder.missing if self.share is None else store.within(folder.missing, self.share)
+            tally = crew(missing, n_there=folder.n_there, **how)
+        there = folder.n_there
+        return Results(self.spec, self.n_wanted, path, there, tally.n_played, tally.seconds, keep=self.keep)
+
+    def _open(self, path: Path, games: int) -> store.RunFolder:
         from sim.jit import kernel_hash
 
-        kernel = kernel_hash(f"{self.spec.game.package}.kernel")
-        with store.RunFolder(path, self.spec, self.games, kernel) as folder:
-            player = runner.ready(self.spec)
-            folder.start_clock()
-            tally = runner.play(player, folder.missing, folder.write, receive=folder.add, n_there=folder.n_there, **how)
-        return Results(self.spec, self.games, path, folder.n_there, tally.n_played, tally.seconds)
+        kernel = kernel_hash(self.spec.kernel_module)
+        return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
+
+    def _crew(self, folder: store.RunFolder, engine: DaskEngine | None, wanted: str) -> Callable[..., runner.Tally]:
+        """Return what plays ranges of games into a folder: threads of this process, or a cluster.
+
+        `wanted` says what the sitting plays (see `sim.store.RunFolder.share`).
+        """
+        if engine is None:
+            return functools.partial(runner.play, self._player(), sink=folder.write, receive=folder.add)
+
+        def play(ranges: Sequence[runner.Range], *, threads: int | None = None, **how: Any) -> runner.Tally:
+            return engine.play(folder, ranges, new_player=self._new_player(), wanted=wanted, **how)
+
+        return play
+
+    def _player(self) -> Player:
+        """Return what plays, its kernels compiled."""
+        return runner.warm(self._new_player()())
+
+    def _new_player(self) -> Callable[[], Player]:
+        """Return what makes what plays, here or in another process."""
+        if self.known is None:
+            return functools.partial(Player, self.spec)
+        from sim.solvability import Retrying
+
+        known = self.known
+        if known.folder is not None:
+            known = dataclasses.replace(known, folder=storage.absolute(known.folder))
+        return functools.partial(Retrying, self.spec, known)
+
+
+class Sitting:
+    """A results folder that is played on bit by bit; use it as a context.
+
+    At every moment its rows are those of a plain run of as many games.
+
+    Parameters
+    ----------
+    prepared
+        The run, with a folder; its `games` are the most there may be.
+    engine
+        What plays, if not threads of this process; see `run`.
+
+    Attributes
+    ----------
+    games
+        How many games it has been played to.
+    n_played, seconds
+        In this sitting.
+
+    Raises
+    ------
+    StoreError
+        If the run has no folder; on entering, if the folder is not for this run or cannot be written.
+    """
+
+    def __init__(self, prepared: Prepared, engine: DaskEngine | None = None) -> None:
+        if prepared.folder is None:
+            raise store.StoreError("a run that is played bit by bit needs a folder")
+        self.prepared = prepared
+        self.path = prepared.folder
+        self.games = 0
+        self.n_played, self.seconds = 0, 0.0
+        self._folder = prepared._open(self.path, max(1, prepared.existing))
+        self._engine = engine
+        self._crew: Callable[..., runner.Tally] | None = None
+
+    def __enter__(self) -> Self:
+        """Lock the folder and put it in order."""
+        self._folder.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """List what is finished and unlock."""
+        self._folder.games = max(1, self.games, self.prepared.existing)
+        self._folder.__exit__(kind, *rest)
+
+    def play_to(
+        self,
+        games: int,
+        *,
+        threads: int | None = None,
+        progress: runner.Progress | None = None,
+        stop: threading.Event | None = None,
+    ) -> bool:
+        """Play what is missing of 0 … games - 1; return whether all is there then (not: it was told to stop)."""
+        folder = self._folder
+        folder.games = max(folder.games, games)
+        self.games = max(self.games, games)
+        gaps = store.gaps(folder.parts, folder.games)
+        missing = [(first, min(n, games - first)) for first, n in gaps if first < games]
+        n_missing = sum(n for _, n in missing)
+        if not n_missing:
+            return True
+        if self._crew is None:
+            self._crew = self.prepared._crew(folder, self._engine, f"stages to {self.prepared.games} games")
+        threads = runner.default_threads() if threads is None else threads
+        block = -(-n_missing // threads) if self._engine is None else None
+        how: dict[str, Any] = {"threads": threads, "block": block, "progress": progress, "stop": stop}
+        folder.start_clock()
+        try:
+            tally = self._crew(missing, n_there=games - n_missing, **how)
+        finally:
+            folder.stop_clock()
+        self.n_played, self.seconds = self.n_played + tally.n_played, self.seconds + tally.seconds
+        return tally.n_played == n_missing
+
+    def parts(self, first: int, end: int) -> list[Path]:
+        """Return the files that hold the games first … end - 1 (and maybe others), in the order of their games."""
+        found = [part for part in self._folder.parts if first < part.end and part.first < end]
+        return [self.path / part.name for part in sorted(found, key=lambda part: part.first)]
+
+    def results(self) -> Results:
+        """Return what it has come to."""
+        prepared, there = self.prepared, self._folder.n_there
+        return Results(
+            prepared.spec, self._folder.games, self.path, there, self.n_played, self.seconds, keep=prepared.keep
+        )
 
 
 def prepare(
@@ -168,8 +327,20 @@ def prepare(
     variant: str | None = None,
     policies: Policies | None = None,
     out: str | os.PathLike[str] | None = None,
+    keep: str = store.ROWS,
+    joint: Sequence[Sequence[str]] = (),
+    keep_moves: bool = False,
+    known: Results | None = None,
+    share: tuple[int, int] | None = None,
 ) -> Prepared:
     """Return a run with everything checked and nothing played or written; the parameters are those of `run`.
+
+    Parameters
+    ----------
+    keep_moves, known
+        For a game's solver: see `Spec` and `Prepared`.
+    share
+        (k, n): play only the k-th of n equal shares of the games; `sim.folders.merge_folders` joins the folders.
 
     Raises
     ------
@@ -179,16 +350,54 @@ def prepare(
         If `out` is not a folder for this run.
     """
     game = get_game(game) if isinstance(game, str) else game
-    spec = Spec.build(game, _rules(game, rules, variant), _policies(game, policies), _whole("seed", seed))
+    spec = Spec.build(
+        game,
+        _rules(game, rules, variant),
+        _policies(game, policies),
+        _whole("seed", seed),
+        keep_moves=keep_moves,
+    )
     games = _whole("games", games)
     if not 1 <= games <= store.MOST_GAMES:
         raise RuleError(f"games = {games} is out of range; allowed: 1 to {store.MOST_GAMES}")
+    if keep not in store.KEEPS:
+        raise RuleError(f"keep = {keep!r}: choose {listed(store.KEEPS)}{nearest(keep, store.KEEPS)}")
+    if joint and keep != store.SUMMARY:
+        raise RuleError("columns are counted together (--joint) only where a summary is kept (--keep summary)")
+    groups = _groups(spec, joint)
     if out is None:
-        return Prepared(spec, games, None)
-    manifest = store.look(Path(out), spec, games)
-    if manifest is None:
-        return Prepared(spec, games, Path(out))
-    return Prepared(spec, games, Path(out), manifest.n_there, manifest.games)
+        if keep != store.ROWS:
+            raise RuleError("keep = 'summary' needs a results folder: out = …")
+        if share is not None:
+            raise RuleError("a share needs a results folder: out = …")
+        return Prepared(spec, games, None, known=known)
+    folder = storage.place(out)
+    manifest = store.look(folder, spec, games, keep, groups)
+    there = (0, 0) if manifest is None else (manifest.n_there, manifest.games)
+    prepared = Prepared(spec, games, folder, *there, keep, groups, known)
+    if share is None:
+        return prepared
+    span = _span(games, *share)
+    missing = store.gaps(() if manifest is None else manifest.parts, games)
+    n_elsewhere = sum(n for _, n in missing) - sum(n for _, n in store.within(missing, span))
+    return dataclasses.replace(prepared, share=span, n_elsewhere=n_elsewhere)
+
+
+def _span(games: int, number: int, shares: int) -> runner.Range:
+    """Return the games of one of several equal shares: the first and their number."""
+    if not 1 <= number <= shares <= games:
+        raise RuleError(f"share {number}/{shares} of {games:,} games is out of range; the first of four is 1/4")
+    first = games * (number - 1) // shares
+    return first, games * number // shares - first
+
+
+def _groups(spec: Spec, joint: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of columns that are counted together, in full."""
+    if not joint:
+        return ()
+    from sim.counts import check_joint
+
+    return tuple(tuple(group) for group in check_joint(spec.columns, joint))
 
 
 def run(
@@ -204,6 +413,9 @@ def run(
     block: int | None = None,
     progress: runner.Progress | None = None,
     stop: threading.Event | None = None,
+    keep: str = store.ROWS,
+    joint: Sequence[Sequence[str]] = (),
+    engine: DaskEngine | None = None,
 ) -> Results:
     """Play the games 0 … games - 1 of a seed.
 
@@ -223,11 +435,19 @@ def run(
         Threads, and games in a block; they never change a row. Default: the processors there are, and blocks of up to
         half a million games.
     out
-        The results folder. Without it rows are kept in memory.
+        The results folder, or an address that fsspec knows (``s3://bucket/run``). Without it rows are kept in memory.
     progress
         Called with the games done, the games wanted and the games per second.
     stop
         An event; once it is set no block is begun, and what is finished is returned.
+    keep
+        ``rows``, or ``summary``: the folder then holds no rows but exact counts of each block (see `sim.counts`), from
+        which `analysis.summarise` and `analysis.ask` work with the same figures; it hardly grows with the games.
+    joint
+        Groups of columns that are counted together too, so that conditions on several of them can be asked.
+    engine
+        A Dask cluster that plays instead of threads of this process, into a folder or an address (``s3://bucket/run``)
+        that all its machines share.
 
     Raises
     ------
@@ -235,6 +455,8 @@ def run(
         For an unknown game, option, variant or policy, or a wrong value.
     StoreError
         If the folder is not for this run, or cannot be written.
+    EngineError
+        If the cluster does not fit, or is lost.
 
     Examples
     --------
@@ -243,8 +465,9 @@ def run(
     >>> len(rows)
     1000
     """
-    prepared = prepare(game, games, seed=seed, rules=rules, variant=variant, policies=policies, out=out)
-    return prepared.play(threads=threads, block=block, progress=progress, stop=stop)
+    how: dict[str, Any] = {"seed": seed, "rules": rules, "variant": variant, "policies": policies, "out": out}
+    prepared = prepare(game, games, keep=keep, joint=joint, **how)
+    return prepared.play(threads=threads, block=block, progress=progress, stop=stop, engine=engine)
 
 
 def _whole(name: str, value: Any) -> int:

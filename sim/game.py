@@ -11,6 +11,7 @@ import functools
 import hashlib
 import importlib
 import json
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 RANDOM_SCHEME = "philox4x64-10/v1"
 MAX_SEED = 2**64 - 1
-MAX_EFFORT = 1_000_000
+MAX_EFFORT = 10**9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +97,8 @@ class Slot:
         words = [word.strip() for word in (self.default if given is None else given).split(",")]
         names = [self.parse(word)[0] for word in words]
         if not any(name in self.efforts for name in names):
-            takes = f"; {listed(list(self.efforts), 'and')} does" if self.efforts else ""
+            do = "does" if len(self.efforts) == 1 else "do"
+            takes = f"; {listed(list(self.efforts), 'and')} {do}" if self.efforts else ""
             raise RuleError(f"--effort: {listed(names, 'and')} takes no effort{takes}")
         return ",".join(
             f"{word}:{effort}" if name in self.efforts and ":" not in word else word
@@ -127,14 +129,17 @@ class Deal:
 class Kernel(Protocol):
     """What a game's kernel module offers."""
 
-    def fold(self, rules: Any, policies: Mapping[str, Sequence[str]], *how: str) -> Any:
-        """Return a rule set and the seats' policies as the kernel reads them (`how`: see `Spec.how`)."""
+    def fold(self, rules: Any, policies: Mapping[str, Sequence[str]], *how: Any) -> Any:
+        """Return a rule set and the seats' policies as the kernel reads them (`how`: see `Spec.folding`)."""
 
     def new_scratch(self) -> Any:
         """Return what one thread needs to play."""
 
     def play_block(self, scratch: Any, rules: Any, seed: int, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
-        """Play the games first, first + 1, …; return the columns, each of shape (n_games,) in some integer type."""
+        """Play the games first, first + 1, …; return the columns, each of shape (n_games,) in some integer type.
+
+        Where games take long it may return after fewer than `n_games`, but one at least.
+        """
 
     def play_deal(
         self, scratch: Any, rules: Any, seed: int, game: int, orders: np.ndarray[Any, Any]
@@ -143,6 +148,29 @@ class Kernel(Protocol):
 
         `orders` is uint8 of shape (n_decks, n_cards) in the numbers of `sim.cards`.
         """
+
+
+@dataclasses.dataclass(frozen=True)
+class Solver:
+    """How a patience is decided by a policy that knows the whole stock.
+
+    Attributes
+    ----------
+    policy
+        The policy's name; its effort is the most nodes of a deal's search.
+    columns
+        The columns of a row, given the rules and whether the moves that win are to be kept.
+    module
+        The module of the game's package that plays this policy; it offers what a kernel does, but for its `fold`, which
+        takes `keep_moves` as its last argument.
+    rivals
+        Policies without that knowledge that the solver is set beside.
+    """
+
+    policy: str
+    columns: Callable[[Any, bool], list[Column]]
+    module: str
+    rivals: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,6 +192,8 @@ class Game:
     reshuffles
         Ways in which an explicit deal makes a new stock other than by shuffling (``--reshuffle``): name → what it does.
         A game that has some takes the one chosen as a last argument of `needs_random` and of its kernel's `fold`.
+    solver
+        What decides deals, for a game that has it.
     """
 
     name: str
@@ -178,6 +208,12 @@ class Game:
     diagnose: Callable[[Any, Mapping[str, Sequence[str]], Findings], list[str]]
     package: str
     reshuffles: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    solver: Solver | None = None
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle a game as the name of its package, which has it at the other end, too."""
+        module = sys.modules.get(self.package)
+        return (_game_of, (self.package,)) if getattr(module, "GAME", None) is self else super().__reduce__()
 
     def policies(self, given: Mapping[str, str | Sequence[str] | None], seats: int) -> dict[str, tuple[str, ...]]:
         """Return one policy per seat for each slot.
@@ -211,6 +247,11 @@ class Game:
     def kernel(self) -> Kernel:
         """Import the game's kernel (which loads numba)."""
         return importlib.import_module(f"{self.package}.kernel")
+
+
+def _game_of(package: str) -> Game:
+    game: Game = importlib.import_module(package).GAME
+    return game
 
 
 @dataclasses.dataclass(frozen=True)
@@ -265,6 +306,8 @@ class Spec:
     ----------
     reshuffle
         For explicit deals alone: one of the game's `reshuffles`, or None to shuffle.
+    keep_moves
+        True if the rows of the game's solver are to hold the moves that win.
     """
 
     game: Game
@@ -272,6 +315,7 @@ class Spec:
     policies: Mapping[str, tuple[str, ...]]
     seed: int
     reshuffle: str | None = None
+    keep_moves: bool = False
 
     @classmethod
     def build(
@@ -281,19 +325,23 @@ class Spec:
         policies: Mapping[str, str | Sequence[str] | None] | None = None,
         seed: int = 1,
         reshuffle: str | None = None,
+        keep_moves: bool = False,
     ) -> Spec:
         """Return the specification with defaults filled in.
 
         Raises
         ------
         RuleError
-            For a wrong policy, seed or way to reshuffle.
+            For a wrong policy, seed or way to reshuffle, or moves to be kept where nothing is solved.
         """
         game.check_reshuffle(reshuffle)
         if not 0 <= seed <= MAX_SEED:
             raise RuleError(f"seed {seed} is out of range; allowed: 0 to {MAX_SEED}")
         rules = game.rules() if rules is None else rules
-        return cls(game, rules, game.policies(policies or {}, rules.players), seed, reshuffle)
+        spec = cls(game, rules, game.policies(policies or {}, rules.players), seed, reshuffle, keep_moves)
+        if keep_moves and spec.solver is None:
+            raise RuleError("moves are kept of solved deals only: by a game's solver")
+        return spec
 
     def reshuffled(self, name: str | None) -> Spec:
         """Return the specification with another way to make a new stock in explicit deals.
@@ -319,7 +367,48 @@ class Spec:
     @functools.cached_property
     def columns(self) -> list[Column]:
         """Return the columns of a row."""
+        if self.solver is not None:
+            return self.solver.columns(self.rules, self.keep_moves)
         return self.game.columns(self.rules)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived: another process can derive it, too."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @functools.cached_property
+    def solver(self) -> Solver | None:
+        """Return the game's solver if it is the policy."""
+        solver = self.game.solver
+        is_played = solver is not None and any(
+            slot.parse(name)[0] == solver.policy for slot in self.game.slots for name in self.policies[slot.name]
+        )
+        return solver if is_played else None
+
+    def brief(self) -> Spec:
+        """Return the specification with the least effort: it needs the same kernels."""
+        policies = {
+            slot.name: [
+                f"{name.partition(':')[0]}:1" if slot.parse(name)[1] else name for name in self.policies[slot.name]
+            ]
+            for slot in self.game.slots
+        }
+        return dataclasses.replace(self, policies=self.game.policies(policies, self.rules.players))
+
+    @property
+    def kernel_module(self) -> str:
+        """Return the module that plays it."""
+        return f"{self.game.package}.{'kernel' if self.solver is None else self.solver.module}"
+
+    def kernel(self) -> Kernel:
+        """Import what plays it (which loads numba)."""
+        return importlib.import_module(self.kernel_module)
+
+    @property
+    def folding(self) -> tuple[Any, ...]:
+        """Return the arguments of the kernel's `fold`."""
+        if self.solver is not None:
+            return self.rules, self.policies, self.keep_moves
+        return self.rules, self.policies, *self.how
 
     def plain(self) -> dict[str, Any]:
         """Return the specification as JSON has it."""
@@ -330,6 +419,7 @@ class Spec:
             "policies": {slot: list(names) for slot, names in self.policies.items()},
             "seed": self.seed,
             "random_scheme": RANDOM_SCHEME,
+            **({"keep_moves": True} if self.keep_moves else {}),
         }
 
     def digest(self) -> str:
@@ -343,8 +433,8 @@ class Player:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.columns = spec.columns
-        self.kernel = spec.game.kernel()
-        self._rules = self.kernel.fold(spec.rules, spec.policies, *spec.how)
+        self.kernel = spec.kernel()
+        self._rules = self.kernel.fold(*spec.folding)
         self._own = threading.local()
 
     @property
@@ -356,15 +446,24 @@ class Player:
 
     def play(self, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
         """Return the columns of the games first … first + n_games - 1, as the kernel writes them (see `Column`)."""
+        import numpy as np
+
+        pieces = [self.play_some(first, n_games)]
+        while (there := sum(len(piece[0]) for piece in pieces)) < n_games:
+            pieces.append(self.play_some(first + there, n_games - there))
+        return pieces[0] if len(pieces) == 1 else [np.concatenate(column) for column in zip(*pieces, strict=True)]
+
+    def play_some(self, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+        """Return the columns of the first of these games, at least one: a kernel may stop where games are long."""
         return self.kernel.play_block(self.scratch, self._rules, self.spec.seed, first, n_games)
 
-    def play_deal(self, deal: Deal) -> list[int] | None:
+    def play_deal(self, deal: Deal) -> list[Any] | None:
         """Return the row of an explicit deal, a number a column; None if it needed one more deck."""
         import numpy as np
 
         orders = np.array(deal.orders, np.uint8)
         row = self.kernel.play_deal(self.scratch, self._rules, self.spec.seed, deal.line, orders)
-        return None if row is None else [int(column[0]) for column in row]
+        return None if row is None else [column[0] if column.dtype == object else int(column[0]) for column in row]
 
 
-__all__ = ["RANDOM_SCHEME", "Deal", "Findings", "Game", "Kernel", "Player", "RuleError", "Slot", "Spec"]
+__all__ = ["RANDOM_SCHEME", "Deal", "Findings", "Game", "Kernel", "Player", "RuleError", "Slot", "Solver", "Spec"]

@@ -32,6 +32,10 @@ class Column:
         For a category column its values; the kernel writes the index.
     share
         True for a share of a win: the kernel writes the number of winners that share it, 0 for no share.
+    optional
+        True for a number that a game may lack; the kernel writes ``low - 1`` then.
+    text
+        True for a text that a game may lack; the kernel writes texts, "" then.
     """
 
     name: str
@@ -40,12 +44,16 @@ class Column:
     high: int = 0
     categories: tuple[str, ...] = ()
     share: bool = False
+    optional: bool = False
+    text: bool = False
 
     @property
     def storage(self) -> np.dtype[Any]:
-        """Return the smallest numpy type for the column: an integer (for a category too), or float64 for shares."""
+        """Return the smallest numpy type: an integer (for a category too), float64 for shares, objects for texts."""
         import numpy as np
 
+        if self.text:
+            return np.dtype(object)
         if self.share:
             return np.dtype(np.float64)
         if self.categories:
@@ -53,7 +61,7 @@ class Column:
         # Signed, so that the difference of two columns is what it should be in numpy and pandas.
         for name in ("i1", "i2", "i4", "i8"):
             info = np.iinfo(name)
-            if info.min <= self.low and self.high <= info.max:
+            if info.min <= self.low - self.optional and self.high <= info.max:
                 return np.dtype(name)
         raise ValueError(f"column {self.name}: no integer type holds {self.low} to {self.high}")
 
@@ -71,9 +79,25 @@ class Column:
             return shares.take(raw)
         return raw.astype(self.storage, copy=False)
 
-    def value(self, raw: int) -> Any:
-        """Return one value as JSON has it."""
+    @property
+    def may_lack(self) -> bool:
+        """Tell whether a game may have no value in the column."""
+        return self.optional or self.text
+
+    def present(self, raw: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+        """Return which of the kernel's values are there, bool, shape (n,); None if none can be lacking."""
+        if not self.may_lack:
+            return None
+        present: np.ndarray[Any, Any] = raw != "" if self.text else raw >= self.low
+        return present
+
+    def value(self, raw: Any) -> Any:
+        """Return one value as JSON has it; None for what a game lacks."""
+        if self.text:
+            return raw or None
         number = int(raw)
+        if self.optional and number < self.low:
+            return None
         if self.share:
             return 1 / number if number else 0.0
         return self.categories[number] if self.categories else number

@@ -18,14 +18,16 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sim.outcome import MOST_WINNERS, Column
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
+INDEX = "game"
 PAGE_ROWS = 2**19  # a whole block: above 256 KB zstd looks for longer repeats only, and is a sixth faster
 LEVEL = 1
 _MAGIC = b"PAR1"
@@ -180,6 +182,8 @@ def _dictionary(column: Column, array: np.ndarray[Any, Any]) -> tuple[int, bytes
     """
     import numpy as np
 
+    if column.text:
+        return None
     if column.categories:
         words = [word.encode() for word in column.categories]
         return (
@@ -190,13 +194,17 @@ def _dictionary(column: Column, array: np.ndarray[Any, Any]) -> tuple[int, bytes
     if column.share:
         values = column.decode(np.arange(MOST_WINNERS + 1))
         return len(values), values.astype("<f8").tobytes(), lambda rows: rows
-    least, most = int(array.min()), int(array.max())
+    present = column.present(array)
+    there = array if present is None else array[present]
+    if not len(there):
+        return None
+    least, most = int(there.min()), int(there.max())
     kind = np.uint8 if most - least < 256 else np.uint16
     if most - least < 2**16:
         values = np.arange(least, most + 1).astype(_stored(array))
         start = array.dtype.type(least)
         return len(values), values.tobytes(), lambda rows: (rows - start if least else rows).astype(kind, copy=False)
-    values = np.unique(array)
+    values = np.unique(there)
     if len(values) > 2**16:
         return None
     return (
@@ -211,37 +219,79 @@ def _stored(array: np.ndarray[Any, Any]) -> str:
     return "<i8" if array.dtype.itemsize == 8 else "<i4"
 
 
+def schema(columns: Sequence[Column]) -> pa.Schema:
+    """Return the Arrow schema of a part: the game index, then the columns."""
+    import pyarrow as pa
+
+    fields = [pa.field(INDEX, pa.uint64(), nullable=False)]
+    for column in columns:
+        kind = pa.string() if column.text else pa.from_numpy_dtype(column.storage)
+        if column.categories:
+            kind = pa.dictionary(kind, pa.string())
+        fields.append(pa.field(column.name, kind, nullable=column.may_lack))
+    return pa.schema(fields)
+
+
 def encode(
     columns: Sequence[Column], first: int, arrays: Sequence[np.ndarray[Any, Any]], metadata: Mapping[bytes, bytes]
 ) -> bytes:
     """Return a block's rows (as `sim.runner.Rows` has them) as a Parquet file."""
-    import pyarrow as pa
-
     file, n = _File(), len(arrays[0])
     spans = [(at, min(PAGE_ROWS, n - at)) for at in range(0, n, PAGE_ROWS)]
-    file.chunk("game", _INT64, n, ((rows, _count(first + at, rows)) for at, rows in spans), _DELTA)
-    elements = [{4: "schema", 5: 1 + len(columns)}, _element("game", "u8")]
-    fields = [pa.field("game", pa.uint64(), nullable=False)]
+    file.chunk(INDEX, _INT64, n, ((rows, _count(first + at, rows)) for at, rows in spans), _DELTA)
+    elements = [{4: "schema", 5: 1 + len(columns)}, _element(INDEX, "u8")]
     for column, array in zip(columns, arrays, strict=True):
         dictionary = _dictionary(column, array)
-        element = _element(
-            column.name, "words" if column.categories else "share" if column.share else array.dtype.str[1:]
-        )
+        words = column.categories or column.text
+        element = _element(column.name, "words" if words else "share" if column.share else array.dtype.str[1:])
+        element[3] = int(column.may_lack)
         if dictionary is None:
-            plain = ((rows, array[at : at + rows].astype(_stored(array)).tobytes()) for at, rows in spans)
-            file.chunk(column.name, element[1], n, plain, _PLAIN)
+            file.chunk(column.name, element[1], n, _pages(column, array, spans, _plain), _PLAIN)
         else:
             n_values, values, index = dictionary
-            pages = ((rows, pack(index(array[at : at + rows]), n_values)) for at, rows in spans)
+            pages = _pages(column, array, spans, _packing(index, n_values))
             file.chunk(column.name, element[1], n, pages, _DICTIONARY, (n_values, values))
         elements.append(element)
-        kind = pa.from_numpy_dtype(column.storage)
-        fields.append(
-            pa.field(column.name, pa.dictionary(kind, pa.string()) if column.categories else kind, nullable=False)
-        )
     # Readers that know Arrow take the metadata from its schema, others from the footer: it stands in both.
-    arrow = base64.b64encode(pa.schema(fields, metadata=dict(metadata)).serialize().to_pybytes())
+    arrow = base64.b64encode(schema(columns).with_metadata(dict(metadata)).serialize().to_pybytes())
     return file.finish(elements, n, {**metadata, b"ARROW:schema": arrow})
+
+
+def _pages(
+    column: Column,
+    array: np.ndarray[Any, Any],
+    spans: Sequence[tuple[int, int]],
+    body: Callable[[np.ndarray[Any, Any]], bytes],
+) -> Iterator[tuple[int, bytes]]:
+    """Yield a column's pages (rows, bytes); where values may be lacking, which are there, then those."""
+    present = column.present(array)
+    for at, rows in spans:
+        values = array[at : at + rows]
+        if present is None:
+            yield rows, body(values)
+        else:
+            there = present[at : at + rows]
+            yield rows, _levels(there) + body(values[there])
+
+
+def _packing(index: Callable[[Any], Any], n_values: int) -> Callable[[np.ndarray[Any, Any]], bytes]:
+    return lambda values: pack(index(values), n_values)
+
+
+def _levels(present: np.ndarray[Any, Any]) -> bytes:
+    """Return a page's definition levels: its length, then one bit-packed run of a bit a row."""
+    import numpy as np
+
+    run = _varint(-(-len(present) // 8) << 1 | 1) + np.packbits(present, bitorder="little").tobytes()
+    return struct.pack("<I", len(run)) + run
+
+
+def _plain(values: np.ndarray[Any, Any]) -> bytes:
+    """Return values as they are, one after another; texts with their lengths."""
+    if values.dtype == object:
+        words = [word.encode() for word in values]
+        return b"".join(struct.pack("<I", len(word)) + word for word in words)
+    return values.astype(_stored(values)).tobytes()
 
 
 def _count(first: int, n: int) -> bytes:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim import pages
+from sim import pages, storage
 from sim.outcome import Column
+from sim.pages import INDEX as INDEX
+from sim.pages import schema as schema
+from sim.storage import replace_file as replace_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 PROVENANCE = b"fairdeal"
 """Key of the provenance in a part's Parquet metadata."""
 
-INDEX = "game"
 _PART = re.compile(r"part-(\d{12})-(\d{12})\.parquet")
-_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|_run\.json)\.[0-9a-f]{32}\.tmp")
+_STRAY = re.compile(r"\.(part-\d{12}-\d{12}\.parquet|counts-\d{12}-\d{12}\.json|_run\.json)\.[0-9a-f]{32}\.tmp")
 
 
 class PartError(ValueError):
@@ -42,13 +42,16 @@ class Part:
     size
         Bytes in the file.
     footer
-        SHA-256 of the file's last bytes, from the Parquet footer on; pages carry checksums of their own.
+        SHA-256 of the file's last bytes, from the Parquet footer on: enough to know a file by without reading it all.
+    sha256
+        That of the whole file.
     """
 
     first: int
     games: int
     size: int
     footer: str
+    sha256: str
 
     @property
     def name(self) -> str:
@@ -83,19 +86,6 @@ def is_stray(name: str) -> bool:
     return _STRAY.fullmatch(name) is not None
 
 
-def schema(columns: Sequence[Column]) -> pa.Schema:
-    """Return the Arrow schema of a part: the game index, then the columns."""
-    import pyarrow as pa
-
-    fields = [pa.field(INDEX, pa.uint64(), nullable=False)]
-    for column in columns:
-        kind = pa.from_numpy_dtype(column.storage)
-        if column.categories:
-            kind = pa.dictionary(kind, pa.string())
-        fields.append(pa.field(column.name, kind, nullable=False))
-    return pa.schema(fields)
-
-
 def to_table(columns: Sequence[Column], first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> pa.Table:
     """Return a block's rows (as `sim.runner.Rows` has them) as an Arrow table.
 
@@ -106,27 +96,75 @@ def to_table(columns: Sequence[Column], first: int, arrays: Sequence[np.ndarray[
 
     data = [_wrap(np.arange(first, first + len(arrays[0]), dtype=np.uint64))]
     for column, array in zip(columns, arrays, strict=True):
-        values = _wrap(column.decode(array) if column.share else array)
+        if column.text:
+            data.append(_strings(array.tolist(), column.present(array)))
+            continue
+        values = _wrap(column.decode(array) if column.share else array, column.present(array))
         if column.categories:
             values = pa.DictionaryArray.from_arrays(values, _strings(column.categories), safe=False)
         data.append(values)
     return pa.Table.from_arrays(data, schema=schema(columns))
 
 
-def _wrap(array: np.ndarray[Any, Any]) -> pa.Array:
+def to_arrays(columns: Sequence[Column], table: pa.Table) -> list[np.ndarray[Any, Any]]:
+    """Return the rows of a table as a kernel writes them; the columns may not be shares."""
+    import numpy as np
+
+    arrays = []
+    for column in columns:
+        values = table[column.name].combine_chunks()
+        if column.text:
+            arrays.append(np.array([text or "" for text in values.to_pylist()], object))
+            continue
+        if column.categories:
+            values = values.indices
+        elif column.optional:
+            values = values.fill_null(column.low - 1)
+        arrays.append(values.to_numpy(zero_copy_only=False))
+    return arrays
+
+
+def _wrap(array: np.ndarray[Any, Any], present: np.ndarray[Any, Any] | None = None) -> pa.Array:
     import pyarrow as pa
 
-    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])
+    buffers = [_bits(present), pa.py_buffer(array)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), buffers)
 
 
-def _strings(words: Sequence[str]) -> pa.Array:
+def _bits(present: np.ndarray[Any, Any] | None) -> pa.Buffer | None:
+    import numpy as np
+    import pyarrow as pa
+
+    return None if present is None else pa.py_buffer(np.packbits(present, bitorder="little"))
+
+
+def _strings(words: Sequence[str], present: np.ndarray[Any, Any] | None = None) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
     encoded = [word.encode() for word in words]
     offsets = np.cumsum([0, *map(len, encoded)]).astype(np.int32)
     text = pa.py_buffer(b"".join(encoded))
-    return pa.Array.from_buffers(pa.string(), len(words), [None, pa.py_buffer(offsets), text])
+    return pa.Array.from_buffers(pa.string(), len(words), [_bits(present), pa.py_buffer(offsets), text])
+
+
+def encode(
+    columns: Sequence[Column], document: Mapping[str, Any], first: int, arrays: Sequence[np.ndarray[Any, Any]]
+) -> tuple[Part, memoryview]:
+    """Return a block as a part, and its file.
+
+    Parameters
+    ----------
+    document
+        What `sim.provenance.describe` returns; the range is added.
+    arrays
+        The columns, as `sim.runner.Rows` has them.
+    """
+    n_games = len(arrays[0])
+    provenance = {**document, "range": {"first": first, "games": n_games}}
+    data = memoryview(pages.encode(columns, first, arrays, {PROVENANCE: json.dumps(provenance).encode()}))
+    footer = data[-_footer_size(bytes(data[-8:])) :]
+    return Part(first, n_games, len(data), _hash(footer), _hash(data)), data
 
 
 def write(
@@ -136,48 +174,16 @@ def write(
     first: int,
     arrays: Sequence[np.ndarray[Any, Any]],
 ) -> Part:
-    """Write a block as a part of `folder`, whole or not at all.
-
-    Parameters
-    ----------
-    document
-        What `sim.provenance.describe` returns; the range is added.
-    arrays
-        The columns, as `sim.runner.Rows` has them.
+    """Write a block as a part of `folder`, whole or not at all; the parameters are those of `encode`.
 
     Raises
     ------
     OSError
         If it cannot be written; nothing is left behind.
     """
-    n_games = len(arrays[0])
-    provenance = {**document, "range": {"first": first, "games": n_games}}
-    data = memoryview(pages.encode(columns, first, arrays, {PROVENANCE: json.dumps(provenance).encode()}))
-    part = Part(first, n_games, len(data), _footer_hash(data[-_footer_size(bytes(data[-8:])) :]))
+    part, data = encode(columns, document, first, arrays)
     replace_file(folder / part.name, data)
     return part
-
-
-def replace_file(path: Path, data: bytes | memoryview) -> None:
-    """Write a file so that it appears whole or not at all: a temporary name, fsync, rename.
-
-    The folder itself is left to the caller to sync.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the temporary file is removed.
-    """
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _footer_size(tail: bytes) -> int:
@@ -187,8 +193,22 @@ def _footer_size(tail: bytes) -> int:
     return int.from_bytes(tail[:4], "little") + 8
 
 
-def _footer_hash(footer: bytes | memoryview) -> str:
-    return hashlib.sha256(footer).hexdigest()
+def _hash(data: bytes | memoryview) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_whole(path: Path, part: Part) -> bool:
+    """Tell whether the file is there and has every byte that was written.
+
+    Raises
+    ------
+    OSError
+        If it is there but cannot be read.
+    """
+    try:
+        return _hash(storage.read(path)) == part.sha256
+    except FileNotFoundError:
+        return False
 
 
 def inspect(path: Path) -> tuple[Part, dict[str, Any]]:
@@ -207,23 +227,19 @@ def inspect(path: Path) -> tuple[Part, dict[str, Any]]:
     named = range_of(path.name)
     if named is None:
         raise PartError("its name is not a part's")
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 8))
-        length = _footer_size(file.read())
-        if length > size:
-            raise PartError("it is cut short")
-        file.seek(size - length)
-        footer = _footer_hash(file.read())
+    data = storage.read(path)
+    length = _footer_size(data[-8:])
+    if length > len(data):
+        raise PartError("it is cut short")
     try:
-        metadata = pq.read_metadata(path)
+        metadata = pq.read_metadata(pa.BufferReader(data))
         document = json.loads((metadata.metadata or {})[PROVENANCE])
         span = (document["range"]["first"], document["range"]["games"])
     except (KeyError, TypeError, ValueError, pa.ArrowException, OSError) as error:
         raise PartError("its footer is damaged or not a part's") from error
     if span != named or metadata.num_rows != span[1]:
         raise PartError(f"its name, its provenance and its {metadata.num_rows} rows do not agree")
-    return Part(*named, size, footer), document
+    return Part(*named, len(data), _hash(data[-length:]), _hash(data)), document
 
 
 def read(path: Path) -> pa.Table:
@@ -238,7 +254,7 @@ def read(path: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(storage.source(path), page_checksum_verification=True) as file:
             table = file.read()
             table.validate(full=True)
             return table

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sim.game import Spec
+from sim.games import get_game
 from sim.outcome import Column
 
 FORMAT = 1
@@ -56,7 +57,7 @@ def column_notes(columns: Sequence[Column]) -> list[dict[str, Any]]:
         {
             "name": column.name,
             "description": column.description,
-            "dtype": "category" if column.categories else str(column.storage),
+            "dtype": "category" if column.categories else "text" if column.text else str(column.storage),
             "low": 0 if column.share or column.categories else column.low,
             "high": 1 if column.share else len(column.categories) - 1 if column.categories else column.high,
             "categories": list(column.categories),
@@ -64,6 +65,19 @@ def column_notes(columns: Sequence[Column]) -> list[dict[str, Any]]:
         }
         for column in columns
     ]
+
+
+def rebuild_spec(plain: Mapping[str, Any]) -> Spec:
+    """Return the specification that a results folder names.
+
+    Raises
+    ------
+    RuleError
+        If this version has no such game, rules or policies.
+    """
+    game = get_game(plain["game"])
+    rules = game.rules.build(options=plain["rules"])
+    return Spec.build(game, rules, plain["policies"], plain["seed"], keep_moves=bool(plain.get("keep_moves")))
 
 
 def describe(spec: Spec, kernel_hash: str) -> dict[str, Any]:

@@ -102,6 +102,8 @@ class Rows:
         """
         arrays = [array[:n_games] for array in self._arrays]
         for column, array in zip(self.columns, arrays, strict=True):
+            if column.text:
+                continue
             low, high = bounds(column)
             least, most = int(array.min()), int(array.max())
             if least < low or most > high:
@@ -114,7 +116,7 @@ def bounds(column: Column) -> tuple[int, int]:
     """Return the smallest and the largest number a kernel may write in `column`."""
     if column.share:
         return 0, MOST_WINNERS
-    return (0, len(column.categories) - 1) if column.categories else (column.low, column.high)
+    return (0, len(column.categories) - 1) if column.categories else (column.low - column.optional, column.high)
 
 
 Sink = Callable[[int, list["np.ndarray[Any, Any]"]], Any]
@@ -129,12 +131,13 @@ class _Block:
 
 
 class _Worker:
-    """What the threads share."""
+    """What the threads share; `closes` says whether blocks that take long end early."""
 
-    def __init__(self, player: Player, sink: Sink, stopped: Callable[[], bool]) -> None:
+    def __init__(self, player: Player, sink: Sink, stopped: Callable[[], bool], *, closes: bool = True) -> None:
         self.player = player
         self.sink = sink
         self.stopped = stopped
+        self.closes = closes
         self.chunk = FIRST_CHUNK
         self.began = time.monotonic()
 
@@ -153,7 +156,8 @@ class _Worker:
             if self.stopped():
                 return None
             began = time.monotonic()
-            chunk_rows = self.player.play(block.first + block.n_played, min(chunk, block.n_games - block.n_played))
+            wanted = min(chunk, block.n_games - block.n_played)
+            chunk_rows = self.player.play_some(block.first + block.n_played, wanted)
             rows.take(block.n_played, chunk_rows)
             block.n_played += len(chunk_rows[0])
             now = time.monotonic()
@@ -161,17 +165,29 @@ class _Worker:
                 chunk = min(LARGEST_CHUNK, 2 * chunk)
             elif now - began > LONG_CHUNK:
                 chunk = max(1, chunk // 2)
-            if now > closing:
+            if self.closes and now > closing:
                 break
         self.chunk = chunk
         return block.n_played, self.sink(block.first, rows.arrays(block.n_played))
 
 
 def ready(spec: Spec) -> Player:
-    """Return a player whose kernel is compiled, by playing one game."""
-    player = Player(spec)
-    player.play(0, 1)
+    """Return a player whose kernel is compiled, by playing one game with the least effort."""
+    return warm(Player(spec))
+
+
+def warm(player: Player) -> Player:
+    """Compile a player's kernel."""
+    Player(player.spec.brief()).play(0, 1)
     return player
+
+
+def play_whole(player: Player, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+    """Return the columns of one block (see `Rows`), however long it takes."""
+    whole = _Worker(player, lambda first, arrays: arrays, lambda: False, closes=False).play(_Block(first, n_games))
+    assert whole is not None
+    arrays: list[np.ndarray[Any, Any]] = whole[1]
+    return arrays
 
 
 def play(

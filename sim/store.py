@@ -11,17 +11,23 @@ import contextlib
 import dataclasses
 import errno
 import fcntl
+import itertools
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from sim import kept, storage
 from sim import part as parts_on_disk
 from sim.game import Spec
 from sim.part import Part, PartError
-from sim.provenance import FORMAT, describe
+from sim.provenance import FORMAT
+from sim.storage import RefusedError, StoreError, reason, telling
+from sim.writer import KEEPS, ROWS, SUMMARY, Writer, inspect
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,16 +39,10 @@ MOST_GAMES = 10**12
 # The manifest is rewritten at most this often (seconds); parts it does not list yet are found by name.
 COMMIT_EVERY = 0.5
 _NAMED = 4
+COMMIT_ELSEWHERE_EVERY = 5.0
+_AT_ONCE = 16  # files looked at, where each takes a round trip
 # Some network file systems have no locks; there a second process is the user's own affair.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-
-
-class StoreError(ValueError):
-    """Results that cannot be written or read: a full disk, a folder without permission, a damaged file."""
-
-
-class RefusedError(StoreError):
-    """A folder that is not the one for this call: another run's, not a results folder, in use."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +57,10 @@ class Manifest:
         Time spent playing, all sittings together.
     document
         The whole document, with the run's provenance.
+    keep
+        ``rows``, or ``summary`` for a folder of counts.
+    joint
+        Groups of columns that are counted together, in a folder of counts.
     """
 
     spec: Mapping[str, Any]
@@ -65,6 +69,8 @@ class Manifest:
     parts: tuple[Part, ...]
     seconds: float
     document: Mapping[str, Any]
+    keep: str = ROWS
+    joint: tuple[tuple[str, ...], ...] = ()
 
     @property
     def n_there(self) -> int:
@@ -77,9 +83,12 @@ class Manifest:
         return self.n_there == self.games
 
 
-def default_folder(spec: Spec, games: int) -> Path:
+def default_folder(spec: Spec, games: int, keep: str = ROWS, share: tuple[int, int] | None = None) -> Path:
     """Return the folder of a run that is given none: the same one for the same run."""
-    return Path("results") / f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
+    name = f"{spec.game.name}-{games}-seed{spec.seed}-{spec.digest()}"
+    kept_as = "" if keep == ROWS else f"-{keep}"
+    part_of = "" if share is None else f"-share{share[0]}of{share[1]}"
+    return Path("results") / f"{name}{kept_as}{part_of}"
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
@@ -92,17 +101,18 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     StoreError
         If its manifest is damaged or cannot be read.
     """
-    path = Path(folder) / MANIFEST
+    home = storage.place(folder)
+    path = home / MANIFEST
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(storage.read(path))
     except NotADirectoryError:
         raise RefusedError(f"{folder} is a file, not a results folder") from None
     except FileNotFoundError:
-        if not Path(folder).exists():
+        if not home.exists():
             raise RefusedError(f"there is no folder {folder}") from None
         raise RefusedError(f"{folder} is not a results folder: it has no {MANIFEST}") from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{path} cannot be read: {reason(error)}") from error
     except ValueError as error:
         raise StoreError(f"{path} is cut short or damaged ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
@@ -110,7 +120,8 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     if document["format"] != FORMAT:
         raise RefusedError(f"{path} has format {document['format']}; this version of fairdeal knows format {FORMAT}")
     try:
-        listed = sorted((_read_part(entry) for entry in document["parts"]), key=lambda part: part.first)
+        keep = document.get("keep", ROWS)
+        listed = sorted((_read_part(entry, keep) for entry in document["parts"]), key=lambda part: part.first)
         return Manifest(
             spec=dict(document["spec"]),
             games=int(document["games"]),
@@ -118,13 +129,16 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             parts=tuple(listed),
             seconds=float(document["seconds"]),
             document=document,
+            keep=keep,
+            joint=tuple(tuple(group) for group in document.get("joint") or ()),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error!r}") from error
 
 
-def _read_part(entry: Mapping[str, Any]) -> Part:
-    part = Part(int(entry["first"]), int(entry["games"]), int(entry["size"]), str(entry["footer"]))
+def _read_part(entry: Mapping[str, Any], keep: str) -> Part:
+    kind = kept.Kept if keep == SUMMARY else Part
+    part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
     if part.name != entry["name"]:
         raise ValueError(f"part {entry['name']} is listed with another range")
     return part
@@ -138,9 +152,15 @@ def iter_parts(folder: str | os.PathLike[str]) -> Iterator[Path]:
     StoreError
         If `folder` cannot be read as results, or a part is missing.
     """
-    for part in read_manifest(folder).parts:
-        path = Path(folder) / part.name
-        if not path.is_file():
+    home = storage.place(folder)
+    manifest = read_manifest(home)
+    try:
+        there = storage.sizes(home)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
+    for part in manifest.parts:
+        path = home / part.name
+        if part.name not in there:
             raise StoreError(f"{path} is missing, though {MANIFEST} lists it; the same run command plays it again")
         yield path
 
@@ -153,26 +173,32 @@ def check(folder: str | os.PathLike[str]) -> list[str]:
     StoreError
         If it has no manifest that can be read.
     """
-    manifest = read_manifest(folder)
+    home = storage.place(folder)
+    manifest = read_manifest(home)
     problems = []
     for part in manifest.parts:
-        path = Path(folder) / part.name
+        path = home / part.name
         try:
             verify(path, part, manifest.spec)
         except (PartError, OSError) as error:
-            problems.append(f"{part.name}: {_reason(error)}")
-    listed = {part.name for part in manifest.parts}
-    unlisted = sorted(_parts_there(Path(folder)) - listed)
-    problems += [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
-    overlaps = [b.name for a, b in zip(manifest.parts, manifest.parts[1:], strict=False) if b.first < a.end]
-    problems += [f"{name}: its games are in another part too" for name in overlaps]
+            problems.append(f"{part.name}: {reason(error)}")
+    problems += misfits(home, manifest)
     if not manifest.complete:
         problems.append(f"{manifest.n_there:,} of {manifest.games:,} games are done")
     return problems
 
 
-def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
-    """Make sure that the file is the part it should be, checksums and all; return its rows.
+def misfits(folder: Path, manifest: Manifest) -> list[str]:
+    """Return what is wrong with the folder's files taken together: parts that are not listed, games in two parts."""
+    listed = {part.name for part in manifest.parts}
+    unlisted = sorted(_parts_in(storage.sizes(folder)) - listed)
+    problems = [f"{name}: a part that {MANIFEST} does not list" for name in unlisted]
+    overlaps = [b.name for a, b in itertools.pairwise(manifest.parts) if b.first < a.end]
+    return problems + [f"{name}: its games are in another part too" for name in overlaps]
+
+
+def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table | None:
+    """Make sure that the file is the part it should be, checksums and all; return its rows (None: it holds counts).
 
     Raises
     ------
@@ -183,11 +209,15 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
     """
     import pyarrow.compute as pc
 
-    found, document = parts_on_disk.inspect(path)
+    found, document = inspect(path)
     if document.get("spec") != spec:
         raise PartError(f"it belongs to another run ({differences(document.get('spec'), spec)})")
+    if (found.size, found.footer) == (part.size, part.footer) and found.sha256 != part.sha256:
+        raise PartError("it is damaged: its bytes are not those that were written")
     if found != part:
         raise PartError(f"it is not the file that {MANIFEST} lists")
+    if isinstance(part, kept.Kept):
+        return None
     table = parts_on_disk.read(path)
     least_most = pc.min_max(table[parts_on_disk.INDEX]).as_py()
     if (least_most["min"], least_most["max"]) != (part.first, part.end - 1):
@@ -195,17 +225,19 @@ def verify(path: Path, part: Part, spec: Mapping[str, Any]) -> pa.Table:
     return table
 
 
-def differences(theirs: Any, ours: Mapping[str, Any]) -> str:
+def differences(theirs: Any, ours: Mapping[str, Any], places: tuple[str, str] = ("there", "here")) -> str:
     """Return how two specifications differ: ``seed 1 there, 2 here; players 4 there, 6 here``."""
+    there, here = places
     if not isinstance(theirs, Mapping):
         return "it does not say of which"
     if theirs.get("game") != ours["game"]:
-        return f"game {theirs.get('game')} there, {ours['game']} here"
-    pairs = [(key.replace("_", " "), theirs.get(key), ours[key]) for key in ("rules_version", "random_scheme", "seed")]
+        return f"game {theirs.get('game')} {there}, {ours['game']} {here}"
+    keys = ("rules_version", "random_scheme", "seed", "keep_moves")
+    pairs = [(key.replace("_", " "), _short(theirs.get(key)), _short(ours.get(key))) for key in keys]
     for group in ("rules", "policies"):
         old, new = theirs.get(group) or {}, ours[group]
         pairs += [(key, _short(old.get(key)), _short(new.get(key))) for key in {**new, **old}]
-    named = [f"{name} {old} there, {new} here" for name, old, new in pairs if old != new] or [
+    named = [f"{name} {old} {there}, {new} {here}" for name, old, new in pairs if old != new] or [
         "in what it says of itself"
     ]
     return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
@@ -221,26 +253,35 @@ def _short(value: Any) -> str:
     return "not set" if value is None else str(value) or "none"
 
 
-def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
+def as_json(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document as it is read back: tuples are lists, keys are texts."""
+    document: dict[str, Any] = json.loads(json.dumps(plain))
+    return document
+
+
+def look(
+    folder: Path, spec: Spec, games: int, keep: str = ROWS, joint: Sequence[Sequence[str]] = ()
+) -> Manifest | None:
     """Return the manifest of the run that `folder` holds already, or None if it is to be a new one; nothing is changed.
 
-    Parts that are missing or of another size are left out of the manifest's.
+    Parts that are missing or of another size are left out of the manifest's; if none is, so are those in which a single
+    byte is not as it was written (otherwise `RunFolder` finds them).
 
     Raises
     ------
     RefusedError
-        If it holds another run, more games than wanted, or other files.
+        If it holds another run, more games than wanted, counts instead of rows or the other way round, or other files.
     StoreError
         If it cannot be read.
     """
     try:
-        names = set(os.listdir(folder))
+        names = storage.sizes(folder)
     except FileNotFoundError:
         return None
     except NotADirectoryError:
         raise RefusedError(f"{folder} is a file, not a folder") from None
     except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {_reason(error)}") from error
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     if MANIFEST not in names:
         foreign = sorted(name for name in names if name != LOCK and not parts_on_disk.is_stray(name))
         if foreign:
@@ -249,29 +290,44 @@ def look(folder: Path, spec: Spec, games: int) -> Manifest | None:
             )
         return None
     manifest = read_manifest(folder)
-    ours = json.loads(json.dumps(spec.plain()))
+    ours = as_json(spec.plain())
     if manifest.spec != ours:
         raise RefusedError(f"{folder} holds another run: {differences(manifest.spec, ours)}; give another folder")
+    if manifest.keep != keep:
+        raise RefusedError(
+            f"{folder} keeps {manifest.keep}, not {keep}; give --keep {manifest.keep}, or another folder"
+        )
+    if keep == SUMMARY and manifest.joint != tuple(map(tuple, joint)):
+        grouped = " ".join(f"--joint {','.join(group)}" for group in manifest.joint) or "no columns"
+        raise RefusedError(f"{folder} counts {grouped} together; give the same, or another folder")
     if games < manifest.games:
         raise RefusedError(
             f"{folder} is a run of {manifest.games:,} games, not of {games:,}; ask for as many, or give another folder"
         )
-    there = tuple(part for part in manifest.parts if _size(folder / part.name) == part.size)
+    there = tuple(part for part in manifest.parts if names.get(part.name) == part.size)
+    try:
+        if not gaps(there, games) and not storage.is_remote(folder):
+            there = tuple(part for part in there if parts_on_disk.is_whole(folder / part.name, part))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {reason(error)}") from error
     return dataclasses.replace(manifest, parts=there)
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return -1
+def _parts_in(names: Iterable[str]) -> set[str]:
+    return {name for name in names if parts_on_disk.range_of(name) or kept.range_of(name)}
 
 
-def _parts_there(folder: Path) -> set[str]:
-    return {name for name in os.listdir(folder) if parts_on_disk.range_of(name)}
+class _Span(Protocol):
+    """A range of games."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
 
 
-def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
+def gaps(parts: Iterable[_Span], games: int) -> list[tuple[int, int]]:
     """Return the ranges (first, games) of 0 … games - 1 that no part holds."""
     missing, at = [], 0
     for part in sorted(parts, key=lambda part: part.first):
@@ -281,6 +337,53 @@ def gaps(parts: Iterable[Part], games: int) -> list[tuple[int, int]]:
     return [*missing, (at, games - at)] if at < games else missing
 
 
+def within(ranges: Iterable[tuple[int, int]], span: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return what of some ranges (first, games) lies within `span`."""
+    low, high = span[0], span[0] + span[1]
+    cut = [(max(first, low), min(first + n, high)) for first, n in ranges]
+    return [(first, end - first) for first, end in cut if first < end]
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """How a run that several processes write into is cut into blocks, as the manifest says.
+
+    A process that finds another grid there, or none, when it has played a block is one of an earlier sitting that
+    nobody waits for any more; it writes nothing.
+
+    Attributes
+    ----------
+    block
+        Games in a block: block i holds the games from i * block on, as far as they are not there.
+    wanted
+        What the sittings play that share the grid.
+    name
+        Names the grid alone.
+    """
+
+    block: int
+    wanted: str
+    name: str
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Grid | None:
+        """Return the grid of a manifest, None if it has none."""
+        told = document.get("grid")
+        try:
+            return cls(int(told["block"]), str(told["wanted"]), str(told["name"])) if told else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def cut(self, ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield the blocks (first, games) of ranges."""
+        for first, n_games in ranges:
+            at, end = first, first + n_games
+            while at < end:
+                upto = min(end, (at // self.block + 1) * self.block)
+                yield at, upto - at
+                at = upto
+
+
 class RunFolder:
     """A results folder open for writing by this process alone; use it as a context.
 
@@ -288,13 +391,25 @@ class RunFolder:
     thread, `add` lists them in the manifest.
     """
 
-    def __init__(self, path: Path, spec: Spec, games: int, kernel_hash: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        spec: Spec,
+        games: int,
+        kernel_hash: str,
+        keep: str = ROWS,
+        joint: Sequence[Sequence[str]] = (),
+    ) -> None:
         self.path = path
         self.spec = spec
         self.games = games
-        self.columns = spec.columns
-        self.document = json.loads(json.dumps(describe(spec, kernel_hash)))
+        self.keep = keep
+        self.joint = joint
+        self.writer = Writer(path, spec, kernel_hash, keep, joint)
+        self.document = self.writer.document
         self.parts: list[Part] = []
+        self.grid: Grid | None = None
+        self._old_grid: Grid | None = None
         self.seconds = 0.0
         self._began: float | None = None
         self._committed = 0.0
@@ -319,16 +434,19 @@ class RunFolder:
         StoreError
             If the folder cannot be used; see `look`.
         """
-        with self._telling():
-            self._made = not self.path.exists()
-            self.path.mkdir(parents=True, exist_ok=True)
+        with telling(self.path):
+            if not storage.is_remote(self.path):
+                self._made = not self.path.exists()
+            storage.make(self.path)
         try:
-            self._acquire()
-            manifest = look(self.path, self.spec, self.games)
+            if not storage.is_remote(self.path):
+                self._acquire()
+            manifest = look(self.path, self.spec, self.games, self.keep, self.joint)
             self._refuse_other_kernels(manifest)
-            with self._telling():
+            with telling(self.path):
                 self._repair(manifest)
                 self.commit()
+            self._old_grid = Grid.read(manifest.document) if manifest else None
         except BaseException:
             self._release()
             raise
@@ -346,21 +464,58 @@ class RunFolder:
         """Count the time from now on as time spent playing."""
         self._began = time.monotonic()
 
-    def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
-        """Write a block's rows as a part; safe in any thread.
+    def stop_clock(self) -> None:
+        """Count no more time until `start_clock` is called again."""
+        if self._began is not None:
+            self.seconds += time.monotonic() - self._began
+            self._began = None
+
+    @property
+    def write(self) -> Callable[[int, list[np.ndarray[Any, Any]]], Part]:
+        """Return what writes blocks, in any thread; see `sim.writer.Writer.write`."""
+        return self.writer.write
+
+    def share(self, wanted: str, choose: Callable[[], int]) -> Grid:
+        """Let other processes write blocks of a fixed size into the folder, too; return which.
+
+        The size stays what it was when the run was begun by such processes, so that a block always has the same name.
+
+        Parameters
+        ----------
+        wanted
+            What the sitting plays. One that plays the same as the last, with the same size, goes on with its grid.
+        choose
+            Returns the size of a block for a new run.
 
         Raises
         ------
         StoreError
-            If it cannot be written; nothing of the part is left behind.
+            If it cannot be written down.
         """
-        with self._telling():
-            return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
+        old = self._old_grid
+        if old is None or old.wanted != wanted:
+            old = Grid(old.block if old else choose(), wanted, uuid.uuid4().hex)
+        self.grid = self._old_grid = old
+        self.commit()
+        return old
+
+    def take(self, path: Path, part: Part) -> None:
+        """Copy another folder's part of the same run, and count it.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be read or written.
+        """
+        with telling(self.path):
+            storage.replace_file(self.path / part.name, storage.read(path))
+        self.add(part)
 
     def add(self, part: Part) -> None:
         """Count a part that was written; now and then the manifest is brought up to date."""
         self.parts.append(part)
-        if time.monotonic() - self._committed > COMMIT_EVERY:
+        every = COMMIT_ELSEWHERE_EVERY if storage.is_remote(self.path) else COMMIT_EVERY
+        if time.monotonic() - self._committed > every:
             self.commit()
 
     def commit(self) -> None:
@@ -379,25 +534,20 @@ class RunFolder:
             "n_there": self.n_there,
             "complete": not self.missing,
             "seconds": round(self.seconds + spent, 3),
+            **({"grid": dataclasses.asdict(self.grid)} if self.grid else {}),
             "parts": [part.plain() for part in self.parts],
         }
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        with self._telling():
-            self._sync()  # the parts' names first: the manifest must never list what a power cut could take back
-            parts_on_disk.replace_file(self.path / MANIFEST, text.encode())
-            self._sync()
+        with telling(self.path):
+            # The parts' names first: the manifest must never list what a power cut could take back.
+            storage.sync(self.path)
+            storage.replace_file(self.path / MANIFEST, text.encode())
+            storage.sync(self.path)
         self._committed = time.monotonic()
-
-    def _sync(self) -> None:
-        folder = os.open(self.path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
     def _acquire(self) -> None:
         """Lock the folder against other processes."""
-        with self._telling():
+        with telling(self.path):
             file = self._lock.enter_context((self.path / LOCK).open("a+b", buffering=0))
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -435,16 +585,26 @@ class RunFolder:
         self.seconds = manifest.seconds if manifest else 0.0
         listed = {part.name: part for part in manifest.parts} if manifest else {}
         # Listed parts come first: what overlaps them is then the one to go. Nothing goes before all were looked at.
-        names = sorted(_parts_there(self.path), key=lambda name: (name not in listed, name))
-        broken = [name for name in os.listdir(self.path) if parts_on_disk.is_stray(name)]
-        for name in names:
-            part = self._judge(self.path / name, listed.get(name))
+        sizes = storage.sizes(self.path)
+        names = sorted(_parts_in(sizes), key=lambda name: (name not in listed, name))
+        broken = [name for name in sizes if parts_on_disk.is_stray(name)]
+        is_remote = storage.is_remote(self.path)
+
+        def judge(name: str) -> Part | None:
+            part = listed.get(name)
+            if is_remote and part is not None and part.size == sizes[name]:
+                return part  # an object is whole by nature; its store has checksums of its own
+            return self._judge(self.path / name, part)
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            judged = list(pool.map(judge, names) if is_remote else map(judge, names))
+        for name, part in zip(names, judged, strict=True):
             if part is None or part.end > self.games or any(part.overlaps(other) for other in self.parts):
                 broken.append(name)
             else:
                 self.parts.append(part)
         for name in broken:
-            (self.path / name).unlink(missing_ok=True)
+            storage.remove(self.path / name)
 
     def _judge(self, path: Path, listed: Part | None) -> Part | None:
         """Return a part found in the folder, or None if it is broken.
@@ -455,7 +615,7 @@ class RunFolder:
             If it is whole but of another run: somebody put it there, and it is not ours to remove.
         """
         try:
-            part, document = parts_on_disk.inspect(path)
+            part, document = inspect(path)
         except PartError:
             return None
         if document.get("spec") != self.document["spec"]:
@@ -463,36 +623,23 @@ class RunFolder:
             raise RefusedError(f"{path} belongs to another run ({how}); move it elsewhere")
         if listed is not None:
             return part if part == listed else None
-        if any(document.get(key) != self.document[key] for key in ("format", "kernel_hash", "columns")):
+        if not self.writer.is_ours(document):
             return None
         try:
             table = verify(path, part, self.document["spec"])
         except PartError:
             return None
-        return part if table.schema.remove_metadata() == parts_on_disk.schema(self.columns) else None
-
-    @contextlib.contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Turn what the system says into one line."""
-        try:
-            yield
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {_reason(error)}{_advice(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
-
-
-def _advice(error: OSError) -> str:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return "; what is finished is kept: make room and give the same command again"
-    return ""
+        if table is None:
+            return part
+        return part if table.schema.remove_metadata() == parts_on_disk.schema(self.spec.columns) else None
 
 
 __all__ = [
     "FORMAT",
+    "KEEPS",
     "MANIFEST",
+    "ROWS",
+    "SUMMARY",
     "Manifest",
     "RefusedError",
     "RunFolder",
@@ -503,4 +650,5 @@ __all__ = [
     "iter_parts",
     "look",
     "read_manifest",
+    "reason",
 ]

@@ -43,7 +43,7 @@ class GameContract:
             chosen = policies or {
                 slot.name: [rnd.choice(list(slot.choices)) for _ in range(rules.players)] for slot in game.slots
             }
-            return Spec.build(game, rules, chosen, rnd.randrange(2**64))
+            return Spec.build(game, rules, chosen, rnd.randrange(2**64)).brief()
 
     def draws(self, game, rules, slot, name):
         """Tell whether a policy draws random numbers."""
@@ -98,7 +98,7 @@ class GameContract:
                     if column.share
                     else column.high
                 )
-                assert min(0, column.low) <= numbers.min()
+                assert min(0, column.low) - column.optional <= numbers.min()
                 assert numbers.max() <= top, (column, spec.rules.changes())
                 assert column.decode(numbers).dtype == column.storage
 

@@ -8,8 +8,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from sim import part
-
 
 class Tmpfs:
     """A file system of its own."""
@@ -41,10 +39,10 @@ class Pretended:
         self.most_names = names or 100
         self.is_read_only = False
         self.usual = {name: getattr(pathlib.Path, name) for name in ("open", "mkdir", "replace", "unlink")}
-        self.sync = part.os.fsync
+        self.sync = os.fsync
         for name in self.usual:
             setattr(pathlib.Path, name, self.guarded(name))
-        part.os.fsync = self.fsync
+        os.fsync = self.fsync
 
     def guarded(self, name):
         usual = self.usual[name]
@@ -76,7 +74,7 @@ class Pretended:
     def close(self):
         for name, usual in self.usual.items():
             setattr(pathlib.Path, name, usual)
-        part.os.fsync = self.sync
+        os.fsync = self.sync
 
 
 def kinds():

@@ -367,7 +367,7 @@ def test_effort_on_the_command_line():
     slot = GAME.slots[0]
     assert slot.with_effort("best", 4) == "best:4"
     assert slot.with_effort("best:2", 4) == "best:2"
-    with pytest.raises(RuleError, match="--effort: first takes no effort; best does"):
+    with pytest.raises(RuleError, match="--effort: first takes no effort; best and solver do"):
         slot.with_effort(None, 4)
 
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
+from sim.games.bludiste import solver
+from sim.games.bludiste.lines import as_moves, read_moves, write_moves
 from sim.games.bludiste.rules import BludisteRules
-from sim.games.bludiste.solver import (
-    ALL_SHORTCUTS,
-    COLUMNS,
-    LIMITS,
-    STATUS,
-    as_moves,
-    fold,
-    new_solver,
-    solve_block,
-    solve_deal,
-    solve_game,
-)
+from sim.games.bludiste.solver import ALL_SHORTCUTS, COLUMNS, new_solver, solve_block, solve_deal, solve_game
+from sim.games.bludiste.state import LIMITS, STATUS
 from tests.reference import bludiste as ref
 
 SHORTCUTS = [1 << i for i in range(7)]
@@ -30,6 +23,11 @@ TABLE = 4
 @pytest.fixture(scope="module")
 def scratch() -> Any:
     return new_solver(20)
+
+
+def fold(options: Mapping[str, object], *pack: int, shortcuts: int = ALL_SHORTCUTS) -> Any:
+    """Return a rule set, named by its options, as the solver reads it."""
+    return solver.fold(BludisteRules.build(options=options), *pack, shortcuts=shortcuts)
 
 
 def numbers(cards: str | list[str] | tuple[str, ...]) -> list[int]:
@@ -268,7 +266,7 @@ def test_a_small_table_only_costs_time(scratch: Any, options: dict[str, object])
     assert got[2].sum() > want[2].sum()
     hardest = int(want[2].argmax())
     cut = solve_game(small, fold(options), 4, hardest, int(want[2][hardest]) // 2)[0]
-    assert LIMITS[cut["limit"]] == "nodes, and the table was full"
+    assert LIMITS[cut["limit"]] == "nodes_and_table"
 
 
 @pytest.mark.parametrize("options", [{}, {"refill": "at_once"}])
@@ -288,6 +286,14 @@ def test_the_stock_is_the_references(scratch: Any) -> None:
             assert stock == numbers(ref.seeded_stock(options, 8, 3, pack))
 
 
-def test_a_rule_set_folds_like_a_mapping() -> None:
-    for variant, options in ref.VARIANTS.items():
-        assert fold(BludisteRules.build(variant=variant)) == fold(options)
+def test_moves_as_text(scratch: Any) -> None:
+    row, line = solve_game(scratch, fold({"columns": 12, "transfer": True}), 3, 0, 20_000)
+    assert STATUS[row["status"]] == "solved"
+    moves = as_moves(fold({"columns": 12, "transfer": True}), line)
+    assert {move[0] for move in moves} >= {"up", "down", "fill", "row"}
+    text = write_moves([*moves, ("transfer", "S", "up")])
+    assert read_moves(text) == [*moves, ("transfer", "S", "up")]
+    assert text.startswith(f"{moves[0][0]}:{int(moves[0][1]) + 1}.{int(moves[0][2]) + 1} ")
+    for wrong in ("up:0.1", "up:1", "left:1.1", "transfer:X:up", "row:1.1"):
+        with pytest.raises(ValueError, match=f"'{wrong}' is no move"):
+            read_moves(f"fill {wrong}")

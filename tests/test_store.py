@@ -214,6 +214,12 @@ def flipped_in_length(path):
     path.write_bytes(data)
 
 
+def flipped(path, at=900):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
 def missing(path):
     path.unlink()
 
@@ -222,7 +228,7 @@ def another_range(path):
     shutil.copy(part(path.parent, 5), path)
 
 
-DAMAGE = [truncated, emptied, flipped_in_footer, flipped_in_length, missing, another_range]
+DAMAGE = [truncated, emptied, flipped, flipped_in_footer, flipped_in_length, missing, another_range]
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "unlisted"])
@@ -236,6 +242,14 @@ def test_damaged_part_is_played_again(folder, expected, damage, listed):
     assert same_rows(folder, expected)
 
 
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_part_of_a_finished_run_is_played_again(folder, expected, damage):
+    damage(part(folder, 3))
+    assert prepare(GAME, N, out=folder).n_missing == BLOCK
+    assert run(GAME, N, out=folder).n_played == BLOCK
+    assert same_rows(folder, expected)
+
+
 def test_missing_part_of_a_finished_run_is_played_again(folder, expected):
     part(folder, 2).unlink()
     assert prepare(GAME, N, out=folder).n_missing == BLOCK
@@ -245,24 +259,19 @@ def test_missing_part_of_a_finished_run_is_played_again(folder, expected):
     assert same_rows(folder, expected)
 
 
-def test_flipped_byte_in_the_data_is_found_by_check(folder):
-    data = bytearray(part(folder, 2).read_bytes())
-    data[900] ^= 1
-    part(folder, 2).write_bytes(data)
-    problems = check(folder)
-    assert len(problems) == 1
-    assert problems[0].startswith("part-000000001000-000000001499.parquet: it cannot be decoded")
+@pytest.mark.parametrize("at", [4, 900])
+def test_flipped_byte_in_the_data_is_found_by_check(folder, at):
+    flipped(part(folder, 2), at)
+    assert check(folder) == [
+        "part-000000001000-000000001499.parquet: it is damaged: its bytes are not those that were written"
+    ]
+
+
+def test_rows_with_a_flipped_byte_are_not_read(folder):
+    results = run(GAME, N, out=folder)
+    flipped(part(folder, 2), 900)
     with pytest.raises(StoreError, match=r"part-000000001000-000000001499\.parquet is damaged"):
-        run(GAME, N, out=folder).frame()
-
-
-def test_flipped_byte_in_the_data_of_an_unlisted_part_is_played_again(folder, expected):
-    data = bytearray(part(folder, 2).read_bytes())
-    data[900] ^= 1
-    part(folder, 2).write_bytes(data)
-    forget(folder, 2)
-    assert run(GAME, N, out=folder).n_played == BLOCK
-    assert same_rows(folder, expected)
+        results.frame()
 
 
 def test_whole_parts_that_are_not_listed_are_taken_in(folder, expected):

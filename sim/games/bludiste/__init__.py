@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sim.game import Game
+from sim.game import Game, Solver
 from sim.games.bludiste.rules import SLOTS, BludisteRules, diagnose, needs_random
-from sim.games.bludiste.state import columns
+from sim.games.bludiste.state import columns, solver_columns
 
 GAME = Game(
     name="bludiste",
@@ -18,4 +18,5 @@ GAME = Game(
     needs_random=needs_random,
     diagnose=diagnose,
     package=__name__,
+    solver=Solver("solver", solver_columns, "solver_kernel", ("first", "random", "best")),
 )

@@ -61,10 +61,14 @@ from typing import Any
 import numpy as np
 
 from sim.games.bludiste.solving import (
+    CHOICE,
     DEAD,
+    DEAD_END,
     FORCED,
     GAP,
     GENERATION,
+    HOPELESS,
+    KNOWN,
     LOOK_AHEAD,
     NONE,
     ONE,
@@ -72,14 +76,17 @@ from sim.games.bludiste.solving import (
     TABLE,
     UNKNOWN,
     UNSOLVABLE,
+    WON,
     always_open,
-    begin,
+    begin_search,
     can_open,
     cell_bits,
+    count_end,
     deal_stock,
     freezes,
     has_cell,
     is_closed,
+    keep_furthest,
     list_placements,
     moved_down,
     open_row,
@@ -243,23 +250,27 @@ def is_refuted(s: Any, rules: Any) -> bool:
     if not rules.shortcuts & DEAD:
         return False
     always0, always1 = always_open(s, rules)
-    if not relax(s, rules, always0, always1, True, False):
+    if not relax(s, rules, always0, always1, np.bool_(True), np.bool_(False)):
         certify(s, rules)
         return True
     if rules.shortcuts & LOOK_AHEAD and freezes(s, rules):
-        relax(s, rules, ~NONE, ~NONE, False, True)
+        relax(s, rules, ~NONE, ~NONE, np.bool_(False), np.bool_(True))
         if s.reach_drawn < rules.n_stock:
             new0, new1 = newest_row(s, rules)
-            if not relax(s, rules, rules.row[0, 0] | (new0 & s.gone0), rules.row[0, 1] | (new1 & s.gone1), True, False):
+            if not relax(
+                s,
+                rules,
+                rules.row[0, 0] | (new0 & s.gone0),
+                rules.row[0, 1] | (new1 & s.gone1),
+                np.bool_(True),
+                np.bool_(False),
+            ):
                 certify(s, rules)
                 return True
     return False
 
 
-DEAD_END, WON, CHOICE = 0, 1, 2
-
-
-@compiled
+@inlined
 def settle(s: Any, rules: Any) -> int:
     """Make every move that is no choice, and start the reason with what that looked at."""
     s.reason[:] = NONE
@@ -275,7 +286,7 @@ def settle(s: Any, rules: Any) -> int:
             s.reason[NEW + 1] |= rules.row[s.n_rows, 1]
             open_row(s, rules)
             if is_refuted(s, rules):
-                return DEAD_END
+                return HOPELESS
             continue
         if s.n_moves == 1:
             look_at_moves(s, rules)
@@ -366,7 +377,7 @@ def keep_only(s: Any, rules: Any, frame: Any, mark: int, draw0: int, draw1: int)
     return False
 
 
-@compiled
+@inlined
 def sort_moves(s: Any) -> None:
     """Put closed cards first, those with fewest moves before others, and the moves of a card together."""
     n = s.n_moves
@@ -396,7 +407,7 @@ def sort_moves(s: Any) -> None:
             s.moves[i] = np.int64(s.moves[i]) | LAST
 
 
-@compiled
+@inlined
 def order_moves(s: Any, rules: Any, frame: Any) -> None:
     """Order the moves at random, but closed cards first, or keep only a closed one that draws nothing."""
     for i in range(s.n_moves - 1, 0, -1):
@@ -413,13 +424,13 @@ def order_moves(s: Any, rules: Any, frame: Any) -> None:
     if s.drawn >= rules.n_stock:
         draw0 = NONE
         draw1 = NONE
-    relax(s, rules, ~NONE, ~NONE, False, True)
-    mark_closed(s, rules, CLOSED_FREE)
+    relax(s, rules, ~NONE, ~NONE, np.bool_(False), np.bool_(True))
+    mark_closed(s, rules, np.int64(CLOSED_FREE))
     frame[F_TOUCH_FREE] = s.gone0 & draw0
     frame[F_TOUCH_FREE + 1] = s.gone1 & draw1
     always0, always1 = always_open(s, rules)
-    relax(s, rules, always0, always1, False, True)
-    mark_closed(s, rules, CLOSED)
+    relax(s, rules, always0, always1, np.bool_(False), np.bool_(True))
+    mark_closed(s, rules, np.int64(CLOSED))
     frame[F_TOUCH] = s.gone0 & draw0
     frame[F_TOUCH + 1] = s.gone1 & draw1
     frame[F_PHASE + EXACT] = s.gone0 & ~new0
@@ -427,8 +438,9 @@ def order_moves(s: Any, rules: Any, frame: Any) -> None:
     frame[F_PHASE + CLASS] = s.open0 & ~s.gone0 & ~new0
     frame[F_PHASE + CLASS + 1] = s.open1 & ~s.gone1 & ~new1
     frame[F_PHASE + ACTIVE] = s.fitting
-    if keep_only(s, rules, frame, CLOSED_FREE, draw0, draw1) or keep_only(s, rules, frame, CLOSED, draw0, draw1):
-        return
+    for mark in (CLOSED_FREE, CLOSED):
+        if keep_only(s, rules, frame, mark, draw0, draw1):
+            return
     frame[F_RULE] = RULE_GROUPS
     sort_moves(s)
 
@@ -469,7 +481,7 @@ def entry_card(table: Any, entry: int, cell: int) -> int:
     return np.int64((table[np.uint64(entry + 9 + (cell >> 3))] >> np.uint64(8 * (cell & 7))) & np.uint64(63))
 
 
-@compiled
+@inlined
 def has_same_cards(s: Any, table: Any, entry: int, first: int, end: int) -> bool:
     """Tell whether a row holds the same cards as in an entry, in whatever order."""
     for cell in range(first, end):
@@ -483,7 +495,7 @@ def has_same_cards(s: Any, table: Any, entry: int, first: int, end: int) -> bool
     return True
 
 
-@compiled
+@inlined
 def is_known(s: Any, table: Any, rules: Any) -> bool:
     """Tell whether the position is refuted by an entry; if so, add the entry's reason."""
     bucket = find_bucket(s, table, rules)
@@ -523,7 +535,7 @@ def is_known(s: Any, table: Any, rules: Any) -> bool:
     return False
 
 
-@compiled
+@inlined
 def remember(s: Any, table: Any, rules: Any, reason: Any) -> None:
     """Enter the position as refuted."""
     bucket = find_bucket(s, table, rules)
@@ -557,7 +569,7 @@ def remember(s: Any, table: Any, rules: Any, reason: Any) -> None:
 # -------------------------------------------------------------------------------------------------------------- search
 
 
-@compiled
+@inlined
 def after_child(s: Any, rules: Any, frame: Any, move: int) -> bool:
     """Take over the reason why a move loses; return whether the whole position is lost by it (see the module)."""
     for i in range(N_REASON):
@@ -590,7 +602,7 @@ def after_child(s: Any, rules: Any, frame: Any, move: int) -> bool:
     return lost
 
 
-@compiled
+@inlined
 def finish(s: Any, table: Any, rules: Any, frame: Any, by_group: bool) -> None:
     """Enter the position of a frame as refuted and turn the reason into that of the position it was entered with."""
     for i in range(N_REASON):
@@ -612,14 +624,10 @@ def finish(s: Any, table: Any, rules: Any, frame: Any, by_group: bool) -> None:
     s.reason[ACTIVE] |= frame[F_PATH + ACTIVE]
 
 
-@compiled
+@inlined
 def search_learning(s: Any, table: Any, rules: Any, node_limit: int) -> int:
     """Decide the deal in `stock`; return the status."""
-    s.generation = (s.generation + 1) & 0xFFFF
-    if s.generation == 0:
-        table[:] = NONE
-        s.generation = 1
-    begin(s, rules)
+    begin_search(s, table, rules)
     start = s.n_trail
     pass_nodes = 0
     pass_limit = FIRST_PASS
@@ -629,17 +637,20 @@ def search_learning(s: Any, table: Any, rules: Any, node_limit: int) -> int:
         if entering:
             entering = False
             result = settle(s, rules)
-            s.best = max(s.best, s.n_placed)
+            keep_furthest(s)
             if result == WON:
                 return SOLVED
-            if result == DEAD_END:
+            if result != CHOICE:
+                count_end(s, result)
                 continue
             if rules.shortcuts & TABLE and is_known(s, table, rules):
+                count_end(s, KNOWN)
                 continue
             if s.nodes >= node_limit:
                 return UNKNOWN
             s.nodes += 1
             if is_refuted(s, rules):
+                count_end(s, HOPELESS)
                 continue
             if pass_nodes >= pass_limit and rules.shortcuts & TABLE:
                 undo_to(s, start)

@@ -23,7 +23,6 @@ from sim.rules import LARGEST_COUNT, pack
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
-FULL = np.uint64(2**64 - 1)
 _WORD = 2**64 - 1
 
 

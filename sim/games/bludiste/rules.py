@@ -146,16 +146,17 @@ SLOTS = (
             "first": "the first available card that fits, oldest row first, left to right; up before down",
             "random": "any placement, with equal chances",
             "best": "looks ahead: every order of placements up to the next deal, then play-outs on shuffled stocks",
+            "solver": "knows the stock and decides, with proof, if the deal can be won; solver:N in at most N nodes",
         },
         "first",
-        efforts={"best": 1},
+        efforts={"best": 1, "solver": 10_000_000},
     ),
 )
 
 
 def needs_random(rules: BludisteRules, policies: Mapping[str, Sequence[str]]) -> bool:
     """Tell whether a game needs random numbers after an explicit deal."""
-    return SLOTS[0].parse(policies["policy"][0])[0] != "first"
+    return SLOTS[0].parse(policies["policy"][0])[0] not in ("first", "solver")
 
 
 def _one_in(share: float) -> str:

@@ -31,44 +31,47 @@ import numpy as np
 
 from sim.games.bludiste.learning import decide_learning
 from sim.games.bludiste.solving import (
-    ABOVE_OR_BELOW,
     ALL,
     ALL_SHORTCUTS,
     AT_ONCE,
+    CHOICE,
     DEAD,
+    DEAD_END,
     DEFER,
     DOWN,
-    DRAW,
     FILL,
     FORCED,
     GAP,
     GENERATION,
     GRACE_BIT,
-    LIMITS,
+    HOPELESS,
+    KNOWN,
     NONE,
     ONE,
     ROW,
     SOLVED,
     SOLVER_DTYPE,
     START,
-    STATUS,
     STEP,
     TABLE,
     UNKNOWN,
     UNSOLVABLE,
     UP,
+    WON,
     add_placements,
     all_quiet,
     always_open,
-    begin,
+    begin_search,
     can_fill,
     can_open,
+    count_end,
     deal_stock,
     fold,
     is_closed,
     is_dead,
     is_filled_row,
     is_met,
+    keep_furthest,
     list_graces,
     list_placements,
     make,
@@ -79,6 +82,7 @@ from sim.games.bludiste.solving import (
     undo_to,
     write_row,
 )
+from sim.games.bludiste.state import LIMITS, STATUS
 from sim.jit import compiled, inlined
 
 __all__ = [
@@ -86,7 +90,6 @@ __all__ = [
     "COLUMNS",
     "LIMITS",
     "STATUS",
-    "as_moves",
     "fold",
     "new_solver",
     "solve_block",
@@ -96,12 +99,10 @@ __all__ = [
 
 COLUMNS = ("status", "limit", "nodes", "depth", "choice_points", "placed", "rows", "refilled")
 
-DEAD_END, WON, CHOICE = 0, 1, 2
-
 N_PROBES = 8
 
 
-@compiled
+@inlined
 def keep_closed(s: Any, rules: Any) -> None:
     """Keep the placements of one card only, if there is a card for which that loses nothing.
 
@@ -141,7 +142,7 @@ def keep_closed(s: Any, rules: Any) -> None:
         if not one_role:
             if not relaxed:
                 always0, always1 = always_open(s, rules)
-                relax(s, rules, always0, always1, False, rules.refill == AT_ONCE)
+                relax(s, rules, always0, always1, np.bool_(False), rules.refill == AT_ONCE)
                 relaxed = True
             if not is_closed(s, rules, card, move & 7):
                 continue
@@ -172,7 +173,7 @@ def stays_free(s: Any, rules: Any, cell: int) -> bool:
     return s.grid[np.uint64(above)] == GAP and not is_filled_row(s, rules, above // rules.columns)
 
 
-@compiled
+@inlined
 def try_start(s: Any, rules: Any, move: int) -> int:
     """Make a start and all the suit's placements that follow from it, look what that does, and take it all back.
 
@@ -263,7 +264,7 @@ def drop_starts(s: Any, rules: Any, may_step: bool, n_due: int) -> None:
 # --------------------------------------------------------------------------------------------------------------- table
 
 
-@compiled
+@inlined
 def write_key(s: Any, rules: Any) -> None:
     """Write the whole position into `key`."""
     word = NONE
@@ -291,7 +292,7 @@ def write_key(s: Any, rules: Any) -> None:
         k += 1
 
 
-@compiled
+@inlined
 def visit(s: Any, rules: Any, table: Any) -> bool:
     """Enter the position into the table; return whether it was there.
 
@@ -339,7 +340,7 @@ def visit(s: Any, rules: Any, table: Any) -> bool:
 # -------------------------------------------------------------------------------------------------------------- search
 
 
-@compiled
+@inlined
 def settle(s: Any, rules: Any) -> int:
     """Make every move that is no choice; then list the moves to try."""
     while True:
@@ -364,19 +365,19 @@ def settle(s: Any, rules: Any) -> int:
                     fills = can_fill(s, rules)
                     make(s, rules, STEP)
                     if not fills and rules.shortcuts & DEAD and is_dead(s, rules):
-                        return DEAD_END
+                        return HOPELESS
                     continue
                 if steps:
                     add_move(s, STEP)
                 elif s.grace_used < rules.grace:
                     list_graces(s, rules)
             if rules.transfer and s.n_moves > 1 and rules.shortcuts & DEFER:
-                drop_starts(s, rules, np.int64(s.moves[s.n_moves - 1]) & 7 == STEP, 0)
+                drop_starts(s, rules, np.int64(s.moves[s.n_moves - 1]) & 7 == STEP, np.int64(0))
         elif s.n_moves > 1:
             if rules.shortcuts & FORCED:
                 keep_closed(s, rules)
             if rules.transfer and s.n_moves > 1 and rules.shortcuts & DEFER:
-                drop_starts(s, rules, False, n_due)
+                drop_starts(s, rules, np.bool_(False), n_due)
         if s.n_moves == 0:
             return DEAD_END
         if s.n_moves > 1:
@@ -391,7 +392,7 @@ def add_move(s: Any, kind: int) -> None:
     s.n_moves += 1
 
 
-@compiled
+@inlined
 def place_freely(s: Any, rules: Any) -> bool:
     """Make a placement that is always safe under ``deal = any_time``, if there is one; tell whether there was.
 
@@ -417,24 +418,21 @@ def place_freely(s: Any, rules: Any) -> bool:
     return False
 
 
-@compiled
+@inlined
 def search(s: Any, table: Any, rules: Any, node_limit: int) -> int:
     """Decide the deal in `stock`, depth first."""
-    s.generation = (s.generation + 1) & 0xFFFF
-    if s.generation == 0:
-        table[:] = NONE
-        s.generation = 1
-    begin(s, rules)
+    begin_search(s, table, rules)
     entering = True
     n_stack = 0
     while True:
         if entering:
             entering = False
             result = settle(s, rules)
-            s.best = max(s.best, s.n_placed)
+            keep_furthest(s)
             if result == WON:
                 return SOLVED
-            if result == DEAD_END:
+            if result != CHOICE:
+                count_end(s, result)
                 continue
             if s.nodes >= node_limit:
                 return UNKNOWN
@@ -445,8 +443,10 @@ def search(s: Any, table: Any, rules: Any, node_limit: int) -> int:
             for i in range(s.n_moves):
                 s.stack[n_stack + i] = s.moves[i]
             if rules.shortcuts & TABLE and visit(s, rules, table):
+                count_end(s, KNOWN)
                 continue
             if rules.shortcuts & DEAD and is_dead(s, rules):
+                count_end(s, HOPELESS)
                 continue
             n_stack += s.n_moves
             s.frame_end[f] = n_stack
@@ -543,104 +543,3 @@ def solve_game(
     deal_stock(scratch[0][0], rules[0], np.uint64(seed), np.uint64(game))
     stock = scratch[0][0]["stock"][: int(rules[0]["n_stock"])].copy()
     return solve_deal(scratch, rules, stock, node_limit)
-
-
-# ---------------------------------------------------------------------------------------------------- a line as moves
-
-SUITS = "SHDC"
-
-Move = tuple[str | int, ...]
-
-
-class _Teller:
-    """Follows a line of changes and says its moves."""
-
-    def __init__(self, rules: np.ndarray[Any, Any]) -> None:
-        r = rules[0]
-        self.columns = int(r["columns"])
-        self.n_ranks = int(r["n_ranks"])
-        self.suits = range(int(r["n_suits"]))
-        self.available = int(r["available"])
-        self.transfer = bool(r["transfer"])
-        self.any_time = bool(r["deal"])
-        self.up = [1] * 4
-        self.down = [self.n_ranks if r["decks"] == 2 else 0] * 4
-        self.laid: dict[int, int] = {}
-        self.n_rows = 0
-        self.moves: list[Move] = []
-
-    def tell(self, change: int) -> None:
-        """Take one change in."""
-        kind, cell, card, graced = change & 7, (change >> 3) & 255, (change >> 11) & 63, bool(change >> 25 & 1)
-        if kind == DRAW:
-            self.laid[cell] = card
-        elif kind in (FILL, ROW):
-            self.step(kind)
-        else:
-            self.place(kind, cell, card, graced)
-
-    def step(self, kind: int) -> None:
-        """Tell a fill or a new row; row 1 comes by itself."""
-        if not self.any_time:
-            for suit in self.suits:
-                if self.is_met(suit):
-                    self.meet_at(suit, self.quiet(suit))
-        self.n_rows += kind == ROW
-        if self.n_rows > 1 or kind == FILL:
-            if self.any_time or self.transfer:
-                self.moves.append(("row",) if kind == ROW else ("fill",))
-
-    def place(self, kind: int, cell: int, card: int, graced: bool) -> None:
-        """Tell a placement, after the transfers that it needs."""
-        rank, suit = card // 4 + 1, card % 4
-        if graced:
-            for other in self.suits:
-                if self.is_met(other):
-                    self.meet_at(other, self.quiet(other, rank if other == suit else 0))
-        elif kind == START:
-            self.meet_at(suit, max(rank - 1, 1))
-        goes_up = self.up[suit] == rank - 1 if kind == START else kind == UP
-        (self.up if goes_up else self.down)[suit] = rank
-        self.moves.append(("up" if goes_up else "down", cell // self.columns, cell % self.columns))
-        del self.laid[cell]
-
-    def is_met(self, suit: int) -> bool:
-        """Tell whether a suit's piles meet, so that its top cards may move."""
-        return self.transfer and self.down[suit] == self.up[suit] + 1
-
-    def meet_at(self, suit: int, up: int) -> None:
-        """Tell the transfers after which the pile going up ends in a rank."""
-        while self.up[suit] != up:
-            step = 1 if self.up[suit] < up else -1
-            self.up[suit] += step
-            self.down[suit] += step
-            self.moves.append(("transfer", SUITS[suit], "up" if step == 1 else "down"))
-
-    def is_free(self, cell: int) -> bool:
-        """Tell whether the card of a cell is available."""
-        c = self.columns
-        if self.available == ALL or cell < c or cell >= (self.n_rows - 1) * c or cell - c not in self.laid:
-            return True
-        return self.available == ABOVE_OR_BELOW and cell + c not in self.laid
-
-    def quiet(self, suit: int, rank: int = 0) -> int:
-        """Return where piles can meet (the nearest top rank of the one going up) so that no available card fits.
-
-        With a rank, that rank has to fit.
-        """
-        free = {card // 4 + 1 for cell, card in self.laid.items() if card % 4 == suit and self.is_free(cell)}
-        places = [up for up in range(1, self.n_ranks) if not free & {up, up + 1} and (not rank or rank in (up, up + 1))]
-        return min(places, key=lambda up: abs(up - self.up[suit]))
-
-
-def as_moves(rules: np.ndarray[Any, Any], line: np.ndarray[Any, Any]) -> list[Move]:
-    """Return the moves of a line that wins.
-
-    ``("up", row, column)``, ``("down", row, column)``, ``("transfer", suit, "up" or "down")`` (to which pile),
-    ``("fill",)``, ``("row",)``. Fills and rows are written under ``deal = any_time`` and under `transfer`; otherwise
-    they come by themselves.
-    """
-    teller = _Teller(rules)
-    for change in line.tolist():
-        teller.tell(change)
-    return teller.moves

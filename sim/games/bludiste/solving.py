@@ -14,11 +14,13 @@ new rows under ``at_once``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from sim.games.bludiste.deals import stock_pack
+from sim.games.bludiste.rules import Available, BludisteRules, DealWhen, Fill, Refill
+from sim.games.bludiste.state import LIMITS, STATUS
 from sim.jit import compiled, inlined
 from sim.rng import DEAL, STREAM_DTYPE, count_ones, lowest_one, shuffle_cards, start_stream
 
@@ -27,7 +29,7 @@ FORCED = 1  # `keep_closed`: placements that come in every order are made in one
 DEAD = 2  # `is_dead`: positions whose laid cards can never all go are cut
 TABLE = 4  # `solver.visit`: a position is searched once
 LOOK_AHEAD = 8  # `freeze`: cards of the newest row that must stay count as blocked already
-DEFER = 16  # `solver.keep_useful`: a suit's second half is not begun where that changes nothing
+DEFER = 16  # `solver.drop_starts`: a suit's second half is not begun where that changes nothing
 LEARN = 32  # `learning.search_learning`: what a refutation did not look at is forgotten with it
 START_RANKS = 64  # `is_dead`: a suit's second half must begin somewhere
 ALL_SHORTCUTS = 127
@@ -42,15 +44,18 @@ MAX_TRAIL = 1024
 UP, DOWN, START, FILL, ROW, STEP, DRAW = 0, 1, 2, 3, 4, 5, 6
 GRACE_BIT = 1 << 25
 
-WHEN_STUCK, AT_ONCE = 0, 1
-ABOVE, ABOVE_OR_BELOW, ALL = 0, 1, 2
-FILL_NEWEST, FILL_FIRST, FILL_ALL = 0, 1, 2
+AT_ONCE = Refill.AT_ONCE.value
+ABOVE, ABOVE_OR_BELOW, ALL = (choice.value for choice in Available)
+FILL_NEWEST, FILL_FIRST, FILL_ALL = (choice.value for choice in Fill)
 
-UNSOLVABLE, SOLVED, UNKNOWN = 0, 1, 2
-STATUS = ("unsolvable", "solved", "unknown")
+# How a way through the moves that are no choice ends: nothing can follow, all cards are placed, a choice, or the laid
+# cards were shown never to go all. Where a search turns back, as counted: these, and positions found in the table.
+DEAD_END, WON, CHOICE, HOPELESS = 0, 1, 2, 3
+N_ENDS = 5
+KNOWN = 4
 
-NO_LIMIT, NODE_LIMIT, NODE_LIMIT_TABLE_FULL = 0, 1, 2
-LIMITS = ("", "nodes", "nodes, and the table was full")
+UNSOLVABLE, SOLVED, UNKNOWN = range(len(STATUS))
+NO_LIMIT, NODE_LIMIT, NODE_LIMIT_TABLE_FULL = range(len(LIMITS))
 
 RULES_DTYPE = np.dtype(
     [
@@ -129,76 +134,53 @@ SOLVER_DTYPE = np.dtype(
         # of the search that learns: what refutations looked at
         ("reason", np.uint64, (8,)),
         ("frame_reason", np.uint64, (128, 32)),
-        ("key_newest", np.uint8, (16,)),
+        # for the account of a search that was in vain
+        ("ends", np.int64, (N_ENDS,)),
+        ("ended_at", np.int64, (128,)),  # by cards placed, how many ways ended there
+        ("n_best_trail", np.int64),
+        ("best_trail", np.int32, (MAX_TRAIL,)),
     ],
     align=True,
 )
 
-_CHOICES = {
-    "refill": ("when_stuck", "at_once"),
-    "available": ("above", "above_or_below", "all"),
-    "fill": ("newest", "first", "all"),
-    "deal": ("when_stuck", "any_time"),
-}
-_DEFAULTS = {"columns": 10, "max_rows": 0, "decks": 2, "grace": 0, "transfer": False}
 
-
-def _read(options: Any, name: str) -> int:
-    """Return an option's value as a number: its place among the choices."""
-    choices = _CHOICES.get(name)
-    if isinstance(options, Mapping):
-        value = options.get(name, choices[0] if choices else _DEFAULTS[name])
-    else:
-        value = getattr(options, name)
-    return choices.index(value) if choices and isinstance(value, str) else int(value)
-
-
-def start_order(decks: int, n_ranks: int = 13, n_suits: int = 4) -> list[int]:
-    """Return the stock before it is shuffled: all cards but the foundations' bases."""
-    if decks == 1:
-        return [4 * rank + suit for rank in range(1, n_ranks) for suit in range(n_suits)]
-    one = [4 * rank + suit for rank in range(1, n_ranks - 1) for suit in range(n_suits)]
-    return one + [4 * rank + suit for rank in range(n_ranks) for suit in range(n_suits)]
-
-
-def fold(options: Any, n_ranks: int = 13, n_suits: int = 4, shortcuts: int = ALL_SHORTCUTS) -> np.ndarray[Any, Any]:
+def fold(
+    rules: BludisteRules, n_ranks: int = 13, n_suits: int = 4, shortcuts: int = ALL_SHORTCUTS
+) -> np.ndarray[Any, Any]:
     """Return the rules as the compiled searches read them, shape (1,).
 
     Parameters
     ----------
-    options
-        A rule set, or a mapping of options by their names in the rule book; those left out take their default.
     n_ranks, n_suits
         A smaller pack, for tests.
     shortcuts
         Which shortcuts are used, a bit each.
     """
     folded = np.zeros(1, RULES_DTYPE)
-    rules = folded[0]
-    for name in (*_CHOICES, *_DEFAULTS):
-        rules[name] = _read(options, name)
-    if rules["decks"] == 1:
-        rules["transfer"] = 0
-    rules["n_ranks"] = n_ranks
-    rules["n_suits"] = n_suits
-    rules["shortcuts"] = shortcuts
-    rules["probes_from"] = PROBES_FROM
-    start = start_order(int(rules["decks"]), n_ranks, n_suits)
-    rules["n_stock"] = len(start)
-    rules["start"][: len(start)] = start
-    columns = int(rules["columns"])
-    rules["learns"] = (
+    record = folded[0]
+    for name in ("columns", "refill", "available", "max_rows", "decks", "fill", "deal", "grace"):
+        record[name] = getattr(rules, name)
+    record["transfer"] = rules.transfer and rules.decks == 2
+    record["n_ranks"] = n_ranks
+    record["n_suits"] = n_suits
+    record["shortcuts"] = shortcuts
+    record["probes_from"] = PROBES_FROM
+    start = stock_pack(rules, n_ranks, n_suits)
+    record["n_stock"] = len(start)
+    record["start"][: len(start)] = start
+    record["learns"] = (
         bool(shortcuts & LEARN)
-        and rules["refill"] == AT_ONCE
-        and rules["available"] == ABOVE
-        and rules["fill"] == FILL_NEWEST
-        and not (rules["transfer"] or rules["deal"] or rules["grace"])
+        and rules.refill is Refill.AT_ONCE
+        and rules.available is Available.ABOVE
+        and rules.fill is Fill.NEWEST
+        and rules.deal is DealWhen.WHEN_STUCK
+        and not (record["transfer"] or rules.grace)
     )
-    n_cells = -(-len(start) // columns) * columns
-    rules["n_words"] = 9 + -(-n_cells // 8) if rules["learns"] else 1 + -(-n_cells // 10)
+    n_cells = -(-len(start) // rules.columns) * rules.columns
+    record["n_words"] = 9 + -(-n_cells // 8) if record["learns"] else 1 + -(-n_cells // 10)
     for row in range(98):
-        cells = ((1 << columns) - 1) << (row * columns)
-        rules["row"][row] = cells & (2**64 - 1), cells >> 64 & (2**64 - 1)
+        cells = ((1 << rules.columns) - 1) << (row * rules.columns)
+        record["row"][row] = cells & (2**64 - 1), cells >> 64 & (2**64 - 1)
     return folded
 
 
@@ -424,7 +406,37 @@ def begin(s: Any, rules: Any) -> None:
     s.n_forgotten = 0
     s.clock = 0
     s.random = np.uint64(0x9E3779B97F4A7C15)
+    s.ends[:] = 0
+    s.ended_at[:] = 0
+    s.n_best_trail = 0
     open_row(s, rules)
+
+
+@inlined
+def begin_search(s: Any, table: Any, rules: Any) -> None:
+    """Lay out row 1, and forget what the table holds of other deals."""
+    s.generation = (s.generation + 1) & 0xFFFF
+    if s.generation == 0:
+        table[:] = NONE
+        s.generation = 1
+    begin(s, rules)
+
+
+@inlined
+def count_end(s: Any, end: int) -> None:
+    """Count where and how a way ended."""
+    s.ends[end] += 1
+    s.ended_at[s.n_placed] += 1
+
+
+@inlined
+def keep_furthest(s: Any) -> None:
+    """Keep the way to the position that is reached if it is the furthest one."""
+    if s.n_placed > s.best or (s.n_placed == s.best and s.n_trail > s.n_best_trail):
+        s.best = s.n_placed
+        s.n_best_trail = s.n_trail
+        for i in range(s.n_trail):
+            s.best_trail[i] = s.trail[i]
 
 
 @inlined
@@ -798,12 +810,12 @@ def is_dead(s: Any, rules: Any) -> bool:
     """
     always0, always1 = always_open(s, rules)
     if rules.shortcuts & LOOK_AHEAD and freezes(s, rules):
-        relax(s, rules, always0, always1, False, True)
+        relax(s, rules, always0, always1, np.bool_(False), np.bool_(True))
         if s.reach_drawn < rules.n_stock:
             newest = np.uint64(s.n_rows - 1)
             always0 = rules.row[0, 0] | (rules.row[newest, 0] & s.gone0)
             always1 = rules.row[0, 1] | (rules.row[newest, 1] & s.gone1)
-    if not relax(s, rules, always0, always1, True, False):
+    if not relax(s, rules, always0, always1, np.bool_(True), np.bool_(False)):
         return True
     if rules.shortcuts & START_RANKS and (rules.transfer or s.nodes >= rules.probes_from):
         for suit in range(rules.n_suits):
@@ -811,7 +823,7 @@ def is_dead(s: Any, rules: Any) -> bool:
                 may_begin = False
                 for rank in range(1, rules.n_ranks + 1):
                     s.start_rank[suit] = rank
-                    if relax(s, rules, always0, always1, True, False):
+                    if relax(s, rules, always0, always1, np.bool_(True), np.bool_(False)):
                         may_begin = True
                         break
                 s.start_rank[suit] = 0

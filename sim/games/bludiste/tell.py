@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from sim.games.bludiste.record import SHIFT
 from sim.games.bludiste.rules import Available, BludisteRules, Refill
 from sim.replays import NO_BREAK, Told, counted, flow
 
+if TYPE_CHECKING:
+    from sim.games.bludiste.account import Decider
+
 _GAP = "·"
 _INDENT = "  "
 
@@ -28,12 +31,26 @@ class Teller:
         self.spec = spec
         self._folded = fold(spec.rules, spec.policies)
         self._state, self._search, _ = new_scratch()
+        self._decider = None if spec.solver is None else _decider(spec)
 
     def tell(self, game: int, orders: Sequence[Sequence[int]] | None = None) -> Told:
         """Tell the game of index `game`, or the explicit deal `orders` (its random numbers are those of `game`)."""
         stock = self._stock(game) if orders is None else list(orders[0])
+        if self._decider is not None:
+            return self._decide(self._decider, stock)
         events, raw = self._watch(game, stock)
         return Told(tuple(_Story(self.spec.rules, stock).lines(events)), raw)
+
+    def _decide(self, decider: Decider, stock: list[int]) -> Told:
+        """Tell the line that wins, or where all lines end."""
+        decided = decider.decide(stock)
+        story = _Story(self.spec.rules, stock)
+        lines = [line for sentence in decided.verdict() for line in flow(sentence)]
+        lines += ["", *decided.histogram()] if not decided.is_solved else []
+        if not decided.is_solved:
+            lines += ["", *flow(f"The line that places most cards, {decided.row['placed']} of {len(stock)}:")]
+        lines += ["", *story.lines(decided.events, None if decided.is_solved else decided.reasons())]
+        return Told(tuple(lines), decided.raw)
 
     def deal(self, game: int) -> str:
         """Return the line of a deals file that equals the seeded game."""
@@ -57,6 +74,12 @@ class Teller:
         return events, tuple(map(int, columns[:, 0]))
 
 
+def _decider(spec: Spec) -> Decider:
+    from sim.games.bludiste.account import Decider
+
+    return Decider(spec)
+
+
 class _Story:
     """One game while it is told: rows and foundations as they stand."""
 
@@ -68,8 +91,14 @@ class _Story:
         self.tops: list[int] = [*range(4), *(range(48, 52) if rules.decks == 2 else [])]
         self.n_placed = 0
 
-    def lines(self, events: Sequence[Event]) -> Iterator[str]:
-        """Tell the events: what is dealt, what is placed, and the table where the player is stuck."""
+    def lines(self, events: Sequence[Event], end: Iterable[str] | None = None) -> Iterator[str]:
+        """Tell the events: what is dealt, what is placed, and the table where the player is stuck.
+
+        Parameters
+        ----------
+        end
+            Sentences to end with, where the events are not a whole game.
+        """
         moves: list[str] = []
         filled: list[int] = []
         for kind, *numbers in events:
@@ -93,8 +122,12 @@ class _Story:
                     moves.append(_bound(self._move(kind, *numbers[:3])))
         if filled:
             yield from flow(f"{counted(len(filled), 'gap')} filled: {_cards(filled)}.")
-        yield from self._stuck(moves)
-        yield from flow(self._end())
+        if moves or end is None:
+            yield from self._stuck(moves)
+        else:
+            yield from [*self._table(), ""]
+        for sentence in [self._end()] if end is None else end:
+            yield from flow(sentence)
 
     # -- what happens -------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,198 @@
+"""``compare --keep summary``: joint counts of all variants, block by block, and no rows.
+
+A block's games are played under every variant in one go, so that the deals' pairs are counted while they are there. A
+block's file appears whole or not at all, and counts as soon as it is there; its name is its range.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scripts.progress import Progress, Voice, stopping
+from scripts.until import interrupted, side_of
+from scripts.variants import Variant
+
+if TYPE_CHECKING:
+    import threading
+
+    import numpy as np
+
+    from sim.outcome import Column
+
+
+@dataclasses.dataclass(frozen=True)
+class _Block:
+    """A range of games that is done."""
+
+    first: int
+    games: int
+
+    @property
+    def end(self) -> int:
+        return self.first + self.games
+
+
+class _Together:
+    """Plays the same games under every variant: a player whose rows are the variants' rows side by side."""
+
+    def __init__(self, variants: Sequence[Variant]) -> None:
+        from sim import runner
+
+        self.players = [runner.ready(variant.spec) for variant in variants]
+        self.columns: list[Column] = [column for player in self.players for column in player.columns]
+
+    def play_some(self, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+        """Return the columns of all variants, one variant after another."""
+        return [column for player in self.players for column in player.play(first, n_games)]
+
+
+class Keeper:
+    """The joint counts of a comparison's variants in a folder.
+
+    Parameters
+    ----------
+    variants, baseline
+        What is compared, and the place of what the others are set against.
+    games
+        How many deals are wanted.
+    columns
+        The columns to compare; empty for all.
+    parent
+        The folder.
+    """
+
+    def __init__(
+        self, variants: Sequence[Variant], baseline: int, games: int, columns: Sequence[str], parent: Path
+    ) -> None:
+        self.variants = list(variants)
+        self.baseline = baseline
+        self.games = games
+        self.columns = list(columns)
+        self.parent = parent
+        self.sides = [side_of(variant.spec) for variant in variants]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return what decides the counts; every block's file has it."""
+        from sim.jit import kernel_hash
+        from sim.provenance import column_notes
+
+        spec = self.variants[0].spec
+        return {
+            "format": 1,
+            "variants": {variant.name: variant.spec.plain() for variant in self.variants},
+            "baseline": self.variants[self.baseline].name,
+            "compared": self.columns,
+            "columns": {variant.name: column_notes(variant.spec.columns) for variant in self.variants},
+            "kernel_hash": kernel_hash(f"{spec.game.package}.kernel"),
+        }
+
+    def there(self) -> list[_Block]:
+        """Return the blocks that are there whole; what is broken, or overlaps, is removed.
+
+        Raises
+        ------
+        RefusedError
+            If there are counts of another comparison.
+        """
+        from analysis.joint_kept import BlockError, range_of, read_joint
+        from sim.store import RefusedError
+
+        found: list[_Block] = []
+        names = sorted(name for name in os.listdir(self.parent) if range_of(name)) if self.parent.exists() else []
+        wanted = json.loads(json.dumps(self.document))
+        for name in names:
+            try:
+                document = read_joint(self.parent / name)
+            except BlockError:
+                (self.parent / name).unlink()
+                continue
+            for key, value in wanted.items():
+                if document.get(key) != value:
+                    where = f"{self.parent / name} is of another comparison ({key} differs)"
+                    raise RefusedError(f"{where}; give another folder")
+            first, n_games = range_of(name) or (0, 0)
+            if first + n_games > self.games:
+                raise RefusedError(
+                    f"{self.parent} holds more than {self.games:,} games; ask for as many, or give another folder"
+                )
+            found.append(_Block(first, n_games))
+        return found
+
+    def play(self, voice: Voice, threads: int | None, *, shown: bool) -> None:
+        """Play what is missing; leave with status 130 if interrupted on the way."""
+        from sim.store import gaps
+
+        there = self.there()
+        missing = gaps(there, self.games)
+        title, seed = self.variants[0].spec.game.title, self.variants[0].spec.seed
+        if not missing:
+            voice.say(f"{self.parent} is complete: {self.games:,} games of {title}, nothing to play.")
+            return
+        n_there = sum(block.games for block in there)
+        voice.say(
+            f"Playing {len(self.variants)} variants of {title} on the same {self.games:,} deals"
+            f"{f' ({n_there:,} are there)' if n_there else ''}, seed {seed}, keeping counts alone in {self.parent}"
+        )
+        with Progress(voice, shown=shown) as progress, stopping(progress) as stop:
+            done = self._play(missing, n_there, threads, voice, progress, stop)
+            if done < sum(n for _, n in missing):
+                interrupted(n_there + done, self.parent)
+
+    def _play(
+        self,
+        missing: list[tuple[int, int]],
+        n_there: int,
+        threads: int | None,
+        voice: Voice,
+        progress: Progress,
+        stop: threading.Event,
+    ) -> int:
+        from sim import runner
+
+        with voice.about_compiling():
+            player = _Together(self.variants)
+            tally = runner.play(
+                player,  # type: ignore[arg-type]
+                missing,
+                self._write,
+                threads=threads,
+                progress=progress,
+                n_there=n_there,
+                stop=stop,
+            )
+        voice.say(
+            f"Played {tally.n_played:,} deals in {tally.seconds:.3g} s, "
+            f"{tally.n_played * len(self.variants) / max(tally.seconds, 1e-9):,.0f} games a second"
+        )
+        return tally.n_played
+
+    def _write(self, first: int, arrays: list[np.ndarray[Any, Any]]) -> None:
+        """Count a block's games and write the counts; in the thread that played them."""
+        from analysis.joint import JointCounts
+        from analysis.joint_kept import encode, name_of
+        from sim.part import replace_file, to_table
+        from sim.store import StoreError
+
+        batches, at = [], 0
+        for variant in self.variants:
+            columns = variant.spec.columns
+            batches.append(to_table(columns, first, arrays[at : at + len(columns)]))
+            at += len(columns)
+        counts = JointCounts(self.sides, self.baseline, self.columns or None)
+        for step in zip(*(table.to_batches(max_chunksize=131_072) for table in batches), strict=True):
+            counts.add(step)
+        n_games = len(arrays[0])
+        data = encode({**self.document, "range": {"first": first, "games": n_games}, "joint": counts.to_json()})
+        try:
+            replace_file(self.parent / name_of(first, n_games), data)
+        except OSError as error:
+            raise StoreError(f"{self.parent} cannot be written: {(error.strerror or str(error)).lower()}") from error
+
+
+__all__ = ["Keeper"]
