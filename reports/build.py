@@ -53,15 +53,18 @@ def report(
 
     if os.path.exists(os.path.join(source, DOCUMENT)):
         return of_comparison(compared(source, margin), about, by)
+    from analysis.kept import is_kept
+    from reports.gather import gather, gather_kept
+    from reports.run_page import run_page
+
+    if is_kept(source):
+        return run_page(gather_kept(source), about)
     rows = open_rows(source)
     if is_of_solver(rows.names):
         from analysis.solvability import solvability
         from reports.solver_page import efforts, solver_page
 
         return solver_page(solvability(source), efforts(rows), about=about)
-    from reports.gather import gather
-    from reports.run_page import run_page
-
     return run_page(gather(rows), about)
 
 

@@ -13,7 +13,7 @@ from reports import figures, words
 from reports.comparison import decimal, difference_cell, gap, margin_text, mean_cell, percent, short_name, verdict_text
 from reports.page import Block, Page, Picture, Table, Text
 from reports.run_page import NOTHING, About, provenance, row_height, section, share_frame, terms
-from reports.table import Cell, capitalised, cell, games_text
+from reports.table import Cell, capitalised, cell, digits_of, games_text, number, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -230,7 +230,12 @@ def ranking(factorial: Factorial, by: str | None) -> list[Block]:
 
 def _rank_line(rank: Rank) -> str:
     unit, sign = (100, " %") if rank.measure.is_rate else (1, "")
-    change = f"from {unit * rank.low:.4g}{sign} to {unit * rank.high:.4g}{sign}"
+    half = unit * rank.difference.half_width
+    low, high = (
+        number(unit * mean, digits_of(half)) if half > 0 and math.isfinite(half) else plain(unit * mean)
+        for mean in (rank.low, rank.high)
+    )
+    change = f"from {low}{sign} to {high}{sign}"
     ahead = {True: "; clearly ahead of the next", False: "; not clearly ahead of the next", None: ""}[rank.ahead]
     return f"{rank.factor}, from {rank.low_value} to {rank.high_value}: {words.measure(rank.measure)}, {change}{ahead}."
 

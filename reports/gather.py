@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from analysis.intervals import CONFIDENCE, mean
 from analysis.load import INDEX, Rows, to_numpy
-from analysis.summary import Counts, Summary
+from analysis.summary import Counts, Summary, summarise
 from reports.words import CLOSEST, LENGTH
 
 if TYPE_CHECKING:
@@ -60,6 +61,20 @@ class Gathered:
     summary: Summary
     settling: pd.DataFrame
     picks: tuple[Pick, ...]
+
+
+def gather_kept(folder: str | os.PathLike[str], confidence: float = CONFIDENCE) -> Gathered:
+    """Return what the folder of a run that kept no rows gives: the counts, but no single game and no order of games.
+
+    Raises
+    ------
+    LoadError
+        If it cannot be read.
+    """
+    import pandas as pd
+
+    nothing = pd.DataFrame(columns=["label", "games", "estimate", "low", "high"])
+    return Gathered(summarise(folder, confidence=confidence), nothing, ())
 
 
 def gather(rows: Rows, confidence: float = CONFIDENCE) -> Gathered:

@@ -17,6 +17,7 @@ from reports import style
 from reports.page import Command, Page, Picture, Story, Table, Terms, Text
 
 _STORY_LINES = 110  # of a longer game the middle is left out; the page has more of it
+_MOST_ROWS = 80  # of a table that the page has folded
 _FONT, _MONO = "DejaVu", "DejaVuMono"
 _MARGIN, _SIZE = 18, 9.5
 
@@ -99,6 +100,9 @@ def _block(paper: Any, block: Any) -> None:
         if block.command:
             _mono(paper, [block.command], 8)
         _mono(paper, block.shown(_STORY_LINES), 6.5)
+    elif isinstance(block, Table) and block.folded and len(block.rows) > _MOST_ROWS:
+        _write(paper, f"{block.folded}: {len(block.rows)} rows, in the HTML and Markdown reports.", colour=style.MUTED)
+        paper.ln(2)
     elif isinstance(block, Table):
         _table(paper, block)
     elif isinstance(block, Picture):
@@ -107,7 +111,7 @@ def _block(paper: Any, block: Any) -> None:
         paper.image(
             io.BytesIO(style.for_pdf(block.draw())),
             w=paper.epw,
-            h=min(height, paper.eph - 12),
+            h=min(height, paper.eph - 40),
             keep_aspect_ratio=True,
             alt_text=block.alt,
         )
@@ -118,7 +122,7 @@ def _block(paper: Any, block: Any) -> None:
 
 def _needed(paper: Any, picture: Picture) -> float:
     """Return how much of a page a figure takes with its title and caption, all of it at most."""
-    return float(min(picture.height(False) / style.WIDE * paper.epw + 22, paper.eph - 14))
+    return float(min(picture.height(False) / style.WIDE * paper.epw + 22, paper.eph - 18))
 
 
 def _heading(paper: Any, text: str, needed: float) -> None:

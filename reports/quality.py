@@ -93,8 +93,9 @@ def _is_rate(summary: Summary, stem: str) -> bool:
     )
 
 
-def _quality_lines(found: Quality, width: int) -> list[str]:
-    lines = []
+def quality_entries(found: Quality) -> list[tuple[str, str]]:
+    """Return what makes a good game, in named sentences; nothing if the results do not tell."""
+    told = []
     if found.balance:
         balance = found.balance
         gap = _in_line(balance.gap, points=True)
@@ -105,12 +106,12 @@ def _quality_lines(found: Quality, width: int) -> list[str]:
             )
         else:
             said = f"no two seats clearly differ; the widest gap is {gap} percentage points (allowing for the choice)"
-        lines += _line("Seat balance", said, width)
+        told.append(("Seat balance", f"{said}."))
     if found.decisive:
         said = f"{_in_line(found.decisive)} % of the games have a winner"
         if found.alone and found.alone.estimate != found.decisive.estimate:
             said += f", {_in_line(found.alone)} % a single one"
-        lines += _line("Decisiveness", said, width)
+        told.append(("Decisiveness", f"{said}."))
     if found.length:
         length = found.length
         short, middle, long = (length.quantiles[level] for level in (0.05, 0.5, 0.95))
@@ -122,18 +123,24 @@ def _quality_lines(found: Quality, width: int) -> list[str]:
             low, middling, high = (number(getattr(length.ratio, key), 2) for key in ("low", "estimate", "high"))
             ends = "" if low == high else f" ({low} – {high})"
             said += f"; the long ones {middling}{ends} times as long as the short ones"
-        lines += _line("Length", said, width)
+        told.append(("Length", f"{said}."))
     for close in found.closeness:
-        lines += _line("Closeness", _closeness(close), width)
+        told.append(("Closeness", f"{_closeness(close)}."))
     for luck in found.luck:
         said = (
             f"{_in_line(luck.wins)} % of the wins go to the weaker policy, {luck.weaker}, on "
             f"{100 * luck.seats:.3g} % of the seats (a seat with it wins {_in_line(luck.weaker_share)} %, one "
             f"with {luck.stronger} {_in_line(luck.stronger_share)} %)"
         )
-        lines += _line("Luck", said, width)
-    if not lines:
+        told.append(("Luck", f"{said}."))
+    return told
+
+
+def _quality_lines(found: Quality, width: int) -> list[str]:
+    entries = quality_entries(found)
+    if not entries:
         return []
+    lines = [line for name, said in entries for line in wrapped(f"{name}: {said}", width, "  ")]
     return ["How good a game it is", *lines, *wrapped(NOT_TOLD, width, "  ")]
 
 
@@ -146,13 +153,9 @@ def _closeness(close: Closeness) -> str:
     )
 
 
-def _line(name: str, text: str, width: int) -> list[str]:
-    return wrapped(f"{name}: {text}.", width, "  ")
-
-
 def _in_line(interval: Interval, *, percent: bool = True, points: bool = False) -> str:
     told = cell(interval.scaled(100) if points else interval, percent=percent and not points)
     return f"{told.number} {told.tail}".strip()
 
 
-__all__ = ["render_quality"]
+__all__ = ["quality_entries", "render_quality"]

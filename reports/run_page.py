@@ -8,11 +8,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.intervals import Interval, normal_quantile
+from analysis.intervals import Interval
+from analysis.quality import NOT_TOLD, assess
 from analysis.summary import Category, Number, Summary
 from reports import figures, words
 from reports.gather import Gathered, quantiles
 from reports.page import Block, Command, Page, Picture, Section, Story, Table, Terms, Text
+from reports.quality import quality_entries
 from reports.table import capitalised, cell, games_text, plain
 from reports.text import seat_groups
 
@@ -65,6 +67,7 @@ def run_page(found: Gathered, about: About = NOTHING) -> Page:
         section("How games end", endings(summary)),
         section("How long games are", lengths(summary)),
         section("Points" if "points" in seat_groups(summary) else "Cards placed", points(summary)),
+        section("How good a game it is", quality(summary)),
         section("Diagnosis", [Text(about.diagnosis)] if about.diagnosis else []),
         section("What to answer", card(about.card) if about.card is not None else []),
         section("Every column", [numbers(summary)]),
@@ -103,7 +106,8 @@ def answer(summary: Summary) -> str:
     told = words.interval(shares[best], percent=True), words.interval(shares[worst], percent=True)
     names = words.seat(best, policies), words.seat(worst, policies)
     fair = fair_share(summary)
-    if _differ(shares[best], shares[worst], len(shares)):
+    balance = assess(summary).balance
+    if balance is not None and balance.is_uneven:
         said = f"{names[0]} wins most, {told[0]} of the games, {names[1]} least, {told[1]}"
         said += f" (a fair share is {plain(round(100 * fair, 2))} %)"
         said = ("it matters who plays how and where: " if policies else "it matters where you sit: ") + said
@@ -133,18 +137,6 @@ def _patience(summary: Summary) -> str:
         most = f" of {placed.note.high:g}" if placed.note.high else ""
         said += f"; {words.interval(placed.mean)}{most} cards are placed on the average"
     return f"{said}."
-
-
-def _differ(best: Interval, worst: Interval, n_seats: int) -> bool:
-    """Tell whether two seats' shares of the same games differ, the most and the least of all pairs of seats.
-
-    The variance of the difference of two shares is at most (p + q) / n; the error is shared by all pairs (Bonferroni).
-    """
-    if best.n < 2:
-        return False
-    n_pairs = n_seats * (n_seats - 1) / 2
-    z = normal_quantile(1 - (1 - best.confidence) / n_pairs)
-    return best.estimate - worst.estimate > z * math.sqrt((best.estimate + worst.estimate) / best.n)
 
 
 def nobody_wins(summary: Summary) -> Interval | None:
@@ -361,6 +353,12 @@ def points(summary: Summary) -> list[Block]:
     ]
 
 
+def quality(summary: Summary) -> list[Block]:
+    """Return what makes a good game: balance, decisiveness, closeness, luck."""
+    entries = quality_entries(assess(summary)) if summary.games > 1 else []
+    return [Terms([(name, capitalised(said)) for name, said in entries]), Text([NOT_TOLD])] if entries else []
+
+
 def count_frame(column: Number) -> pd.DataFrame:
     """Return how often each value of a column occurs."""
     import pandas as pd
@@ -389,17 +387,17 @@ def numbers(summary: Summary) -> Table:
 def precision(found: Gathered) -> list[Block]:
     """Return how the estimates settled, and how precise they are."""
     summary, frame = found.summary, found.settling
-    if frame.empty or summary.games < 2:
+    if summary.games < 2:
         return []
+    if frame.empty:
+        widths = [100 * share.half_width for share in words.win_columns(summary)]
+        return [Text([_known(summary, max(widths))])] if widths else []
     last = frame.groupby("label", sort=False).tail(1).sort_values("estimate")
     shown = list(dict.fromkeys([last["label"].iloc[-1], last["label"].iloc[0]]))
     names = {label: _settled(summary, label) for label in shown}
     frame = frame[frame["label"].isin(shown)].assign(label=lambda rows: rows["label"].map(names))
     half = float(100 * (last["high"] - last["low"]).max() / 2)
-    said = (
-        f"With {games_text(summary.games)} the rates above are known to ± {half:.2g} percentage points or better; "
-        f"ten times as many games would give ± {half / math.sqrt(10):.2g}."
-    )
+    said = _known(summary, half)
     alt = f"Running estimates of {' and '.join(names.values())}, narrowing as the games come in. {said}"
     return [
         Text([said]),
@@ -413,6 +411,13 @@ def precision(found: Gathered) -> list[Block]:
             fixed_height(2.5, 2.4),
         ),
     ]
+
+
+def _known(summary: Summary, half: float) -> str:
+    return (
+        f"With {games_text(summary.games)} the rates above are known to ± {half:.2g} percentage points or better; "
+        f"ten times as many games would give ± {half / math.sqrt(10):.2g}."
+    )
 
 
 def _settled(summary: Summary, label: str) -> str:

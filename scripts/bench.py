@@ -68,8 +68,12 @@ CASES: dict[str, dict[str, tuple[dict[str, object], dict[str, str]]]] = {
         "12 columns": ({"columns": 12}, {}),
         "12 columns, best": ({"columns": 12}, {"policy": "best"}),
         "labyrinth": ({"decks": 1, "columns": 8, "fill": "first", "available": "above_or_below"}, {}),
+        "solver": ({}, {"policy": "solver"}),
+        "8 columns, solver": ({"columns": 8}, {"policy": "solver"}),
+        "12 columns, solver": ({"columns": 12}, {"policy": "solver"}),
     },
 }
+SOLVED = 2_000  # deals that a solver decides in a round
 SLOW = 20_000  # games a second below which a case is measured on fewer games
 
 
@@ -172,6 +176,11 @@ def time_reference(module: ModuleType, spec: Spec, seconds: float = 0.4) -> floa
     return shortest
 
 
+def _again(player: Player) -> Callable[[int, int], object]:
+    """Return what plays the same games whichever are asked for."""
+    return lambda first, n: player.play(0, n)
+
+
 def kernels(name: str) -> None:
     """Print a game's games per second for each case on one core, and the ratios to a shuffle and to the reference."""
     game = get_game(name)
@@ -181,11 +190,15 @@ def kernels(name: str) -> None:
         "batched": (lambda first, n: _shuffles(order, first, n), CHUNK),
         "plain": (lambda first, n: _plain_shuffles(cards, first, n), CHUNK),
     }
-    specs, slow = {}, {}
+    specs: dict[str, Spec] = {}
+    slow: dict[str, tuple[Callable[[int, int], object], int]] = {}
     for case, (options, policies) in CASES[name].items():
         specs[case] = Spec.build(game, game.rules.build(options=options), policies)
         player = Player(specs[case])
         player.play(0, 1)
+        if specs[case].solver:  # deals differ a thousandfold: the same ones each time
+            slow[case] = (_again(player), SOLVED)
+            continue
         began = time.perf_counter()
         player.play(0, 64)
         rate = 64 / (time.perf_counter() - began)

@@ -14,6 +14,7 @@ from sim.game import Player
 from sim.games import GAMES
 from sim.jit import on_compiling
 from sim.replays import play_deals, replay_game, written_deal
+from sim.solvability import solver_policy
 
 
 def compile_game(name: str) -> None:
@@ -28,6 +29,10 @@ def compile_game(name: str) -> None:
         replay_game(spec, 0)
         line = written_deal(spec, 0).encode()
         list(play_deals(spec, read_deals([line], game, spec.rules, name="deal")))
+        for options in game.solver.searches if game.solver else ():
+            solving = Spec.build(game, game.rules.build(options=options), solver_policy(game, 1_000))
+            replay_game(solving, 0)
+            Player(solving).play(0, 1)
     if compiling.happened:
         click.echo(f"{game.title} took {time.monotonic() - began:.0f} s.", err=True)
 

@@ -46,7 +46,6 @@ LONGEST_FRACTION = 29
         "fairdeal exact dupa --from results/mine",
         "fairdeal exact bussikuski --card",
         "fairdeal exact bussikuski --hand '5S JD' --known '6C 6H TS'",
-        "fairdeal exact bussikuski --variant straight --hand 5S --gone '2S 3S 4S …'",
     ),
 )
 @game_argument

@@ -20,6 +20,7 @@ from sim.rules import RuleError, listed, nearest
 
 if TYPE_CHECKING:
     from analysis.load import Rows
+    from reports.gather import Gathered
     from reports.page import Page, Story
     from reports.run_page import About
 
@@ -131,28 +132,35 @@ def build_page(folders: Sequence[Path], margins: Sequence[str], by: str | None, 
             raise WrongCall(f"{option} is for comparisons; {folders[0]} is one run")
     if is_comparison:
         return _of_comparison(folders, margins, by)
+    from analysis.kept import is_kept
     from analysis.load import open_rows
     from reports.build import is_of_solver
+    from reports.gather import gather, gather_kept
 
+    if is_kept(folders[0]):
+        return _of_run(gather_kept(folders[0]), folders[0], voice)
     rows = open_rows(folders[0])
     if is_of_solver(rows.names):
         return _of_solver(rows)
-    return _of_run(rows, voice)
+    return _of_run(gather(rows), rows.path, voice)
 
 
-def _of_run(rows: Rows, voice: Voice | None) -> Page:
-    from reports.gather import gather
+def _of_run(found: Gathered, folder: Path, voice: Voice | None) -> Page:
     from reports.run_page import run_page
     from scripts.findings import diagnose
 
-    found = gather(rows)
+    run = found.summary.run
     spec, diagnosis = diagnose(found.summary)
     stories: list[Story] = []
     if spec is not None and voice is not None:
         with voice.about_compiling():
             stories = [_story(spec, pick.what, pick.index, pick.why) for pick in found.picks]
-    command = run_command(spec, rows.run.games or rows.n_rows) if spec is not None else ""
-    known = about(spec, rows.path, command, diagnosis, stories)
+    command = ""
+    if spec is not None:
+        command = run_command(spec, run.games or found.summary.games)
+        if (kept := run.document.get("keep", "rows")) != "rows":
+            command += f" --keep {kept}"
+    known = about(spec, folder, command, diagnosis, stories)
     if spec is not None and spec.game.name == "bussikuski":
         from sim.games.bussikuski.answers import answers_frame
 

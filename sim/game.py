@@ -165,12 +165,15 @@ class Solver:
         takes `keep_moves` as its last argument.
     rivals
         Policies without that knowledge that the solver is set beside.
+    searches
+        Options of rule sets that between them need every search there is.
     """
 
     policy: str
     columns: Callable[[Any, bool], list[Column]]
     module: str
     rivals: tuple[str, ...]
+    searches: tuple[Mapping[str, object], ...] = ({},)
 
 
 @dataclasses.dataclass(frozen=True)

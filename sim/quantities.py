@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import comb
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -232,6 +233,26 @@ def exact_of(spec: Spec) -> Exact:
     return Exact(spec, sections, time.perf_counter() - began)
 
 
+# -- laws -------------------------------------------------------------------------------------------------------------
+
+
+def hypergeometric(drawn: int, marked: int, n_cards: int) -> dict[int, Fraction]:
+    """Return the law of the marked cards among `drawn` cards of a shuffled pack.
+
+    Derivation. Of the equally likely sets of n of the N cards, C(M, k) C(N-M, n-k) hold k of the M marked ones.
+    """
+    total = comb(n_cards, drawn)
+    return {
+        k: Fraction(comb(marked, k) * comb(n_cards - marked, drawn - k), total)
+        for k in range(max(0, drawn - n_cards + marked), min(marked, drawn) + 1)
+    }
+
+
+def mean_of(law: Mapping[int, Fraction]) -> Fraction:
+    """Return the mean of a law."""
+    return sum((value * p for value, p in law.items()), Fraction(0))
+
+
 # -- simulated beside it ----------------------------------------------------------------------------------------------
 
 
@@ -401,6 +422,8 @@ __all__ = [
     "deviation",
     "exact",
     "exact_of",
+    "hypergeometric",
+    "mean_of",
     "simulate",
     "simulate_deals",
 ]

@@ -83,7 +83,7 @@ def test_the_text() -> None:
 
 def test_what_is_not_exact_has_a_line() -> None:
     text = good("exact", "bussikuski", "--games", "0", "--rule", "matches=one", "--quiet")
-    assert "not exact   matches = one: the ties (who keeps a card" in text
+    assert "not exact   matches = one: how often the lowest card decides" in text
 
 
 def test_beside_a_results_folder() -> None:

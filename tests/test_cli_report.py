@@ -78,6 +78,19 @@ def test_a_comparisons_command_is_the_one_that_was_given() -> None:
     assert "bus_stake=flat" in Path("two.html").read_text()
 
 
+def test_a_run_that_kept_no_rows_has_a_report_without_single_games() -> None:
+    good(*RUN, "--keep", "summary", "--out", "kept", "--quiet")
+    good("report", "kept", "--quiet")
+    good("report", HOME / "mine", "-o", "rows.html", "--quiet")
+    kept, rows = (Parsed(Path(name).read_text()) for name in ("kept.html", "rows.html"))
+    assert (
+        "fairdeal run bussikuski --rule players=3 --guess own,counting,own --seed 7 --games 400 --keep summary"
+        in kept.text
+    )
+    assert not [text for text in kept.texts if text.startswith("The median")]
+    assert [row for row in kept.rows if len(row) == 4] == [row for row in rows.rows if len(row) == 4]
+
+
 @pytest.mark.parametrize("ending", ["pdf", "md"])
 def test_other_forms(ending: str) -> None:
     good("report", HOME / "mine", "-o", f"new/mine.{ending}", "--no-replays", "--quiet")

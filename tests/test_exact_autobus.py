@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from sim import exact
-from sim.games.autobus.exact import aces_law, first_able, none_seen
-from sim.quantities import Dealt, Seen
+from sim.games.autobus.exact import first_able, none_seen
+from sim.quantities import Dealt, Seen, hypergeometric
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_first_round(n_cards, n_aces, players, hand, bus):
     for seat in range(players):
         assert first_able(seat, n_each, n_aces, n_cards) == Fraction(first[seat], total)
     assert none_seen(players * n_each, n_aces, n_cards) == Fraction(first[players], total)
-    assert aces_law(players * n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(seen.items())}
-    assert aces_law(n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(own.items())}
+    assert hypergeometric(players * n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(seen.items())}
+    assert hypergeometric(n_each, n_aces, n_cards) == {k: Fraction(n, total) for k, n in sorted(own.items())}
 
 
 def test_the_letter():
@@ -55,6 +55,8 @@ def test_where_the_columns_show_it():
         return exact("autobus", rules=rules).sections[0].quantities[0].shown
 
     assert isinstance(shown(), Seen)
+    slow = exact("autobus", policies="planner,greedy,greedy,greedy").sections[0].quantities[0].shown
+    assert slow.policies == (("policy", "greedy"),)
     assert isinstance(shown(stalemate_rounds=2), Dealt)
     assert isinstance(shown(max_turns=3), Dealt)
     found = exact("autobus", rules={"must_play": False})

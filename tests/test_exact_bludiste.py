@@ -14,10 +14,10 @@ from sim.games.bludiste.exact import (
     _placed_of_suit,
     distinct_deals,
     distinct_rows,
-    fitting_law,
     offers_law,
     placed_law,
 )
+from sim.quantities import hypergeometric
 
 # Decks, ranks, cards in a row: 12 and 24 cards; the ace is rank 1, the king rank `ranks`.
 SMALL = [(1, 3, 2), (1, 4, 3), (1, 4, 4), (2, 3, 2), (2, 3, 4), (2, 4, 2), (2, 4, 3), (2, 4, 4)]
@@ -64,7 +64,7 @@ def test_the_first_row(decks, ranks, columns):
     assert distinct_rows(columns, decks, ranks) == len(rows)
     if ranks > 3 or decks == 1:  # with three ranks the two is the queen, and fits both ways
         n_kinds, copies = (8, 2) if decks == 2 else (4, 1)
-        assert fitting_law(columns, n_kinds * copies, len(cards)) == {
+        assert hypergeometric(columns, n_kinds * copies, len(cards)) == {
             n: Fraction(k, total) for n, k in sorted(fitting.items())
         }
         assert offers_law(columns, n_kinds, copies, len(cards)) == {

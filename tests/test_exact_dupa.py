@@ -10,13 +10,13 @@ import pytest
 
 from sim import exact
 from sim.games.dupa.exact import (
-    aces_law,
     every_seat_has_an_ace,
     largest_set_law,
     one_set,
     second_goes_out,
     second_goes_out_at_random,
 )
+from sim.quantities import hypergeometric
 
 # Cards of a small deck are ranks; the last rank is the ace.
 SMALL = [(4, 2, 3), (4, 2, 2), (3, 4, 3), (6, 2, 3), (4, 3, 2), (4, 3, 4), (4, 2, 1)]
@@ -49,7 +49,7 @@ def test_aces(n_cards, n_aces, players, hand):
         aces = Counter(place // hand for place in places)
         own[aces[0]] += 1
         every[all(aces[seat] for seat in range(players))] += 1
-    assert aces_law(hand, n_aces, n_cards) == law_of(own)
+    assert hypergeometric(hand, n_aces, n_cards) == law_of(own)
     assert every_seat_has_an_ace(players, hand, n_aces, n_cards) == law_of(every).get(True, 0)
 
 

@@ -56,7 +56,7 @@ def test_lines_of_ten_thousand_default_deals_replay(part: int) -> None:
 def test_lines_under_other_rules_replay(options: dict[str, object], n: int, nodes: int) -> None:
     rows = decided(options, 0, n, nodes)
     solved = [game for game, row in enumerate(rows) if row["status"] == "solved"]
-    assert len(solved) >= 10
+    assert len(solved) >= 3
     for game in solved:
         replayed = ref.check_line(options, ref.seeded_stock(options, 1, game), read_moves(str(rows[game]["moves"])))
         assert replayed == {"won": 1} | {name: rows[game][name] for name in ("placed", "rows", "refilled")}

@@ -16,24 +16,12 @@ from typing import TYPE_CHECKING, Any
 from sim.cards import DECK_SIZE
 from sim.game import Spec
 from sim.games.autobus.rules import AutobusRules
-from sim.quantities import MEAN, Dealt, Quantity, Section, Seen
+from sim.quantities import MEAN, Dealt, Quantity, Section, Seen, hypergeometric
 
 if TYPE_CHECKING:
     import numpy as np
 
 ACES = 4  # in a deck, and the numbers of the first four cards of `sim.cards`
-
-
-def aces_law(n_seen: int, n_aces: int, n_cards: int) -> dict[int, Fraction]:
-    """Return the law of the aces among `n_seen` cards of a shuffled pack: hypergeometric.
-
-    Derivation. Of the equally likely sets of `n_seen` cards, C(A, k) C(N-A, n-k) hold k of the A aces.
-    """
-    total = comb(n_cards, n_seen)
-    return {
-        k: Fraction(comb(n_aces, k) * comb(n_cards - n_aces, n_seen - k), total)
-        for k in range(max(0, n_seen - n_cards + n_aces), min(n_aces, n_seen) + 1)
-    }
 
 
 def none_seen(n_seen: int, n_aces: int, n_cards: int) -> Fraction:
@@ -62,7 +50,10 @@ def sections(spec: Spec) -> Iterator[Section]:
     none = none_seen(n * n_each, n_aces, n_cards)
     # Under these rules the first idle round ends the game, and the column `plays` shows it.
     is_over = rules.stalemate_rounds == 1 and rules.max_turns >= n
-    first = [Quantity("nobody can place a card", none, shown=Seen("plays", 0) if is_over else dealt("first", n))]
+    # Whoever plays; but a planner takes its time, and without `must_play` it may hold a card back.
+    policies = (("policy", "greedy"),) if "planner" in spec.policies["policy"] else ()
+    idle = Seen("plays", 0, policies=policies) if is_over else dealt("first", n)
+    first = [Quantity("nobody can place a card", none, shown=idle)]
     first += [
         Quantity(
             f"seat {seat} is the first that can", first_able(seat, n_each, n_aces, n_cards), shown=dealt("first", seat)
@@ -76,11 +67,11 @@ def sections(spec: Spec) -> Iterator[Section]:
             "whatever they can)",
         )
     yield Section("The first round", tuple(first), missing)
-    law = aces_law(n * n_each, n_aces, n_cards)
+    law = hypergeometric(n * n_each, n_aces, n_cards)
     seen = [Quantity(f"{k} aces" if k != 1 else "1 ace", p, shown=dealt("aces", k)) for k, p in law.items()]
     mean = Fraction(n * n_each * n_aces, n_cards)
     yield Section("Aces in all hands and on top of the buses", (*seen, Quantity("mean", mean, MEAN, dealt("aces"))))
-    one = aces_law(n_each, n_aces, n_cards)
+    one = hypergeometric(n_each, n_aces, n_cards)
     of_seat = [Quantity(f"{k} aces" if k != 1 else "1 ace", p, shown=dealt("own", k)) for k, p in one.items()]
     yield Section("Aces that one seat sees: its hand and the top of its bus", tuple(of_seat))
 
@@ -105,4 +96,4 @@ def _statistic(what: str, players: int, hand_size: int, bus_size: int) -> Any:
     return of_deals
 
 
-__all__ = ["aces_law", "first_able", "none_seen", "sections"]
+__all__ = ["first_able", "none_seen", "sections"]

@@ -1,10 +1,9 @@
 """Autobus's policy `planner`: what to place and what to give up, by a search through the own turn.
 
-The bus top is placed whenever that is possible, if need be on cards of hand and storage laid below it: the fewest
-that do. What turns up is then thought about afresh, as are the cards of a new hand. Otherwise the sets of cards that
-could be placed are gone through (their order does not matter: low cards first is always legal), each with the best
-way to give up a card if one is due, and `outlook` says which end of the turn is worth most. No random numbers are
-used.
+The bus top is placed whenever that is possible, if need be on cards of hand and storage laid below it: the fewest that
+do. What turns up is then thought about afresh, as are the cards of a new hand. Otherwise the sets of cards that could
+be placed are gone through (their order does not matter: low cards first is always legal), each with the best way to
+give up a card if one is due, and `outlook` says which end of the turn is worth most. No random numbers are used.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sim.rng import lowest_one
 # As in `policies`, which imports this module.
 STOP, HAND, STORAGE, BUS, NO_WAY = -1, 0, 64, 1024, -1
 
-MOST_ENDS = 200  # of the turn that a search looks at: it meets more once in a thousand turns
+MOST_ENDS = 200  # of the turn that a search looks at
 WORST = -1.0
 
 

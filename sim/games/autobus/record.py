@@ -21,7 +21,7 @@ COPIES = 4 * MAX_DECKS  # of a rank: the most cards of a storage pile, the most 
 
 # What a seat with the policy `planner` sees and tries out. Arrays of 64 are by class; those of seats are in the order
 # of their turns, the next one first and the planner itself last.
-N_SINGLE, N_BASE = 11, 10  # the terms of the own strength that stand alone, and those multiplied with each other too
+N_SINGLE, N_BASE = 21, 10  # the terms of the own strength that stand alone, and those multiplied with each other too
 N_OWN, N_OTHER = N_SINGLE + N_BASE, 10
 PLAN_DTYPE = np.dtype(
     [

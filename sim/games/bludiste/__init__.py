@@ -18,5 +18,5 @@ GAME = Game(
     needs_random=needs_random,
     diagnose=diagnose,
     package=__name__,
-    solver=Solver("solver", solver_columns, "solver_kernel", ("first", "random", "best")),
+    solver=Solver("solver", solver_columns, "solver_kernel", ("first", "random", "best"), ({}, {"refill": "at_once"})),
 )

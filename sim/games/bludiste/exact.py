@@ -16,26 +16,13 @@ from typing import TYPE_CHECKING, Any
 from sim.game import Spec
 from sim.games.bludiste.deals import stock_pack
 from sim.games.bludiste.rules import BludisteRules, Refill
-from sim.quantities import COUNT, MEAN, Dealt, Quantity, Section, Seen
+from sim.quantities import COUNT, MEAN, Dealt, Quantity, Section, Seen, hypergeometric, mean_of
 
 if TYPE_CHECKING:
     import numpy as np
 
 SUITS = 4
 WAYS = Sequence[int]  # at index c: the ways to choose c copies of one card
-
-
-def fitting_law(columns: int, n_fitting: int, n_stock: int) -> dict[int, Fraction]:
-    """Return the law of the cards in the first row that fit a foundation as it lies: hypergeometric.
-
-    Derivation. The twos fit the aces and, with two decks, the queens the kings: F of the N cards of the stock; of the
-    C(N, n) first rows C(F, k) C(N-F, n-k) hold k of them.
-    """
-    total = comb(n_stock, columns)
-    return {
-        k: Fraction(comb(n_fitting, k) * comb(n_stock - n_fitting, columns - k), total)
-        for k in range(max(0, columns - n_stock + n_fitting), min(n_fitting, columns) + 1)
-    }
 
 
 def offers_law(columns: int, n_kinds: int, copies: int, n_stock: int) -> dict[int, Fraction]:
@@ -176,7 +163,8 @@ def sections(spec: Spec) -> Iterator[Section]:
     def dealt(what: str, value: int | None = None) -> Dealt:
         return Dealt(_statistic(what, columns, decks), value, pack)
 
-    law = fitting_law(columns, n_kinds * copies, len(pack))
+    # The twos fit the aces and, with two decks, the queens the kings.
+    law = hypergeometric(columns, n_kinds * copies, len(pack))
     # If the first row is the only one there may be, a game in which no card of it fits is over without one placed.
     only_row = Seen("placed", 0, rules=(("max_rows", 1),), policies=(("policy", "first"),))
     found = [Quantity("no card can be placed", law.get(0, Fraction(0)), shown=only_row)]
@@ -215,8 +203,7 @@ def _placed(rules: BludisteRules, dealt: Any) -> Section:
         return Section(title, (), ("transfer with more than 11 columns: what moving cards between foundations adds",))
     law = placed_law(rules.columns, rules.decks)
     found = [Quantity(str(n), p, shown=dealt("placed", n)) for n, p in law.items()]
-    mean = sum((n * p for n, p in law.items()), Fraction(0))
-    return Section(title, (*found, Quantity("mean", mean, MEAN, dealt("placed"))))
+    return Section(title, (*found, Quantity("mean", mean_of(law), MEAN, dealt("placed"))))
 
 
 @cache
@@ -273,4 +260,4 @@ def _played_out(counts: Sequence[int]) -> int:
     return most(0, 12)
 
 
-__all__ = ["distinct_deals", "distinct_rows", "fitting_law", "offers_law", "placed_law", "sections"]
+__all__ = ["distinct_deals", "distinct_rows", "offers_law", "placed_law", "sections"]

@@ -46,7 +46,7 @@ from sim.games.bussikuski.rules import (
     StockOut,
 )
 from sim.games.bussikuski.straight import best_attempt, straight_attempt
-from sim.quantities import MEAN, Quantity, Section, Seen
+from sim.quantities import MEAN, Quantity, Section, Seen, mean_of
 
 MOST_ROWS_RESHUFFLED = 12
 """Rows of a diamond beyond which a reshuffled ride is not followed: it leaves 2^rows places."""
@@ -118,8 +118,7 @@ def _wrong_answers(rules: BussikuskiRules, policy: str) -> Section:
     wrong = wrong_law(law)
     policies = (("guess", policy),)
     found = _law(wrong, {"column": "wrong_0", "policies": policies}, "{} wrong")
-    mean = sum((n * p for n, p in wrong.items()), Fraction(0))
-    found.append(Quantity("wrong answers, mean", mean, MEAN, Seen("wrong_0", policies=policies)))
+    found.append(Quantity("wrong answers, mean", mean_of(wrong), MEAN, Seen("wrong_0", policies=policies)))
     if rules.guess_stake is GuessStake.BY_ROUND:
         cost = sum((number * marginal(law, number, "wrong") for number in range(1, 5)), Fraction(0))
         found.append(Quantity("points paid for wrong answers, mean", cost, MEAN))
@@ -132,8 +131,9 @@ def _wrong_answers(rules: BussikuskiRules, policy: str) -> Section:
 def _cards_left(rules: BussikuskiRules) -> Section:
     law = left_law(pyramid_size(rules), rules.matches)
     found = _law(law, {"column": "left_0"}, "{} left")
-    mean = sum((n * p for n, p in law.items()), Fraction(0))
-    return Section("Cards left to a player after the pyramid", (*found, Quantity("mean", mean, MEAN, Seen("left_0"))))
+    return Section(
+        "Cards left to a player after the pyramid", (*found, Quantity("mean", mean_of(law), MEAN, Seen("left_0")))
+    )
 
 
 def pyramid_size(rules: BussikuskiRules) -> int:
@@ -323,7 +323,8 @@ def _guessing_ride(
         first = Quantity("success at the first attempt", success, shown=Seen("bus_penalty", 0, **seen))
         why = (
             "bus_deck = running: attempts after the first, and the best answers there (they depend on which cards are "
-            "gone: too many sets of them); bus_deck = fresh is exact"
+            "gone: too many sets of them). bus_deck = fresh is exact, and so is the rest of a ride once a dozen cards "
+            "are left (--gone)"
         )
         yield Section(f"The bus: the ride{who}", (first,), (why,))
 

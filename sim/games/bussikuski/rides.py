@@ -21,6 +21,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb, perm
 
+from sim.quantities import mean_of
+
 SUCCESS, STOCK_OUT, ATTEMPT_CAP, TURN_CAP = "success", "stock_out", "attempt_cap", "turn_cap"
 
 STEPS = 60_000
@@ -400,7 +402,7 @@ def _sorted(law: Mapping[int, Fraction]) -> Law:
 
 def _means(attempts: Law, penalty: Law, turned: Law) -> dict[str, Fraction]:
     laws = {"attempts": attempts, "penalty": penalty, "turned": turned}
-    return {name: sum((value * p for value, p in law.items()), Fraction(0)) for name, law in laws.items()}
+    return {name: mean_of(law) for name, law in laws.items()}
 
 
 __all__ = [

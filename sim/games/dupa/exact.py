@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sim.cards import DECK_SIZE
 from sim.game import Spec
 from sim.games.dupa.rules import Dupa, DupaRules, Match, Opening, PassWhen
-from sim.quantities import MEAN, Dealt, Quantity, Section, Seen
+from sim.quantities import MEAN, Dealt, Quantity, Section, Seen, hypergeometric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,15 +54,6 @@ def largest_set_law(hand: int, copies: int = COPIES, ranks: int = RANKS) -> dict
     at_most = [power([comb(copies, j) for j in range(m + 1)], ranks, hand)[hand] for m in range(min(copies, hand) + 1)]
     law = {m: Fraction(at_most[m] - at_most[m - 1], total) for m in range(1, len(at_most))}
     return {m: p for m, p in law.items() if p}
-
-
-def aces_law(hand: int, n_aces: int, n_cards: int) -> dict[int, Fraction]:
-    """Return the law of the aces in a hand: hypergeometric, C(A, k) C(N-A, h-k) of the C(N, h) hands."""
-    total = comb(n_cards, hand)
-    return {
-        k: Fraction(comb(n_aces, k) * comb(n_cards - n_aces, hand - k), total)
-        for k in range(max(0, hand - n_cards + n_aces), min(n_aces, hand) + 1)
-    }
 
 
 def every_seat_has_an_ace(players: int, hand: int, n_aces: int, n_cards: int) -> Fraction:
@@ -241,7 +232,7 @@ def sections(spec: Spec) -> Iterator[Section]:
             for m, p in sets.items()
         ),
     )
-    aces = aces_law(hand, n_aces, n_cards)
+    aces = hypergeometric(hand, n_aces, n_cards)
     found = [
         Quantity(f"{k} aces" if k != 1 else "1 ace", p, shown=Dealt(_statistic("aces", 1, hand), k, pack))
         for k, p in aces.items()
@@ -309,7 +300,6 @@ def _statistic(what: str, players: int, hand: int) -> Any:
 
 
 __all__ = [
-    "aces_law",
     "every_seat_has_an_ace",
     "largest_set_law",
     "one_set",
