@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.load import DOCUMENT, LoadError, Run, read_document, same_run
+from analysis.load import DOCUMENT, LoadError, Run, path_of, read_document, same_run
 from analysis.seats import Standing
 from analysis.sums import SHARES, Joint
 from analysis.tally import Tally
@@ -38,7 +38,7 @@ Table = dict[tuple[Any, ...], int]
 
 def is_kept(source: str | os.PathLike[str]) -> bool:
     """Tell whether this is the folder of a run that kept a summary instead of rows."""
-    path = Path(source)
+    path = path_of(source)
     path = path.parent if path.name == DOCUMENT else path
     document = read_document(path / DOCUMENT) if path.is_dir() else None
     return document is not None and document.get("keep") == KEEP
@@ -123,7 +123,7 @@ def open_kept(source: str | os.PathLike[str]) -> Kept:
     LoadError
         If it is no such folder, or a block is missing, damaged or of another run.
     """
-    path = Path(source)
+    path = path_of(source)
     path = path.parent if path.name == DOCUMENT else path
     document = read_document(path / DOCUMENT) if path.is_dir() else None
     if document is None or document.get("keep") != KEEP:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from analysis.conditions import LETTERS, Condition, mentioned
 from analysis.intervals import CONFIDENCE, Interval, rate
-from analysis.load import LoadError, Rows, Run
+from analysis.load import LoadError, Rows, Run, is_path
 from analysis.pairs import Array, Side, aligned, check_pairing, open_side
 from analysis.summary import NO_VERDICT
 
@@ -185,7 +184,7 @@ def ask(
 
 def _kept(source: Source) -> Kept | None:
     """Return what a run kept, if it kept a summary instead of rows."""
-    if not isinstance(source, str | os.PathLike):
+    if not is_path(source):
         return None
     from analysis.kept import is_kept, open_kept
 
@@ -202,7 +201,7 @@ def _single(source: Source) -> Side:
 
     from analysis.load import open_rows, provenance_of
 
-    if isinstance(source, str | os.PathLike):
+    if is_path(source):
         source = open_rows(source)
     if isinstance(source, Rows):
         return Side(str(source.path), source.schema, source.run, source.n_rows, source.batches)

@@ -257,7 +257,7 @@ class DaskEngine:
                     n_workers=n_workers,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    dashboard_address=":0",  # no port that a second run on this machine would want, too
                     silence_logs=logging.CRITICAL,
                     preload=[_IGNORE_CTRL_C],
                 )
@@ -505,7 +505,9 @@ class _Sitting:
         if self.engine.n_threads:
             self.seen = self.looked
         elif self.looked - self.seen > PATIENCE:
-            raise EngineError(f"{self.engine.where} has had no worker for a minute; what is finished is kept")
+            raise EngineError(
+                f"{self.engine.where} has had no worker for {PATIENCE:.0f} seconds; what is finished is kept"
+            )
 
 
 def block_size(n_games: int, n_threads: int, rate: float) -> int:
