@@ -9,9 +9,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reports.build import report
     from reports.text import render
 
-_HOME = {"render": "text"}
+_HOME = {"render": "text", "report": "build"}
 
 
 def __getattr__(name: str) -> Any:
@@ -24,4 +25,4 @@ def __dir__() -> list[str]:
     return sorted(_HOME)
 
 
-__all__ = ["render"]
+__all__ = ["render", "report"]

@@ -64,7 +64,7 @@ def heading(found: Comparison, title: str | None, notes: Sequence[tuple[str, str
     error = f"{100 * (1 - found.confidence):.3g} %"
     together = f"all {found.n_comparisons} comparisons" if found.n_comparisons != 1 else "the one comparison"
     lines += entry("Verdicts", f"hold together for {together}, with an error of {error} (Holm)", width)
-    margin = _margin(found.margins)
+    margin = margin_text(found.margins)
     if margin:
         lines += entry("Too small", f"to matter: differences below {margin}", width)
     for name, n_games in found.unmatched.items():
@@ -75,7 +75,8 @@ def heading(found: Comparison, title: str | None, notes: Sequence[tuple[str, str
     return lines
 
 
-def _margin(margins: Margins) -> str:
+def margin_text(margins: Margins) -> str:
+    """Return what is too small to matter."""
     told = [] if margins.all is None else [f"{margins.all:g}"]
     told += [] if margins.rates is None else [f"{100 * margins.rates:g} % of a rate"]
     return ", ".join([*told, *(f"{value:g} in {name}" for name, value in margins.columns.items())])
@@ -90,7 +91,7 @@ def _variant(found: Comparison, name: str, width: int) -> list[list[str]]:
     )
     shown = [difference for difference in mine if difference.verdict != SAME]
     if shown:
-        lines += ["", *difference_table(shown, (_short(found.baseline, found), _short(name, found)), width)]
+        lines += ["", *difference_table(shown, (short_name(found.baseline, found), short_name(name, found)), width)]
     same = [difference.measure.name for difference in mine if difference.verdict == SAME]
     if same:
         lines += ["", *wrapped(f"No deal differs in {', '.join(same)}.", width)]
@@ -101,7 +102,7 @@ def _variant(found: Comparison, name: str, width: int) -> list[list[str]]:
     return [lines, bounds(there, bounded, [label(difference) for difference in bounded], width)]
 
 
-def _short(name: str, found: Comparison) -> str:
+def short_name(name: str, found: Comparison) -> str:
     """Return a variant's name without the option's, if only one is varied."""
     return next(iter(found.levels[name].values())) if len(found.factors) == 1 and name in found.levels else name
 
@@ -110,12 +111,12 @@ def difference_table(differences: Sequence[Difference], heads: tuple[str, str], 
     """Return a line for each difference: both means, the difference, what pairing did, the verdict."""
     names = [label(difference) for difference in differences]
     columns = [
-        Column(heads[0], [_mean(difference, difference.base) for difference in differences]),
-        Column(heads[1], [_mean(difference, difference.other) for difference in differences]),
+        Column(heads[0], [mean_cell(difference, difference.base) for difference in differences]),
+        Column(heads[1], [mean_cell(difference, difference.other) for difference in differences]),
         Column("difference", [difference_cell(difference) for difference in differences]),
-        Column("r", [_decimal(difference.correlation, 2) for difference in differences]),
-        Column("cut", [_decimal(difference.variance_cut, 2) for difference in differences]),
-        Column("verdict", [_verdict(difference) for difference in differences]),
+        Column("r", [decimal(difference.correlation, 2) for difference in differences]),
+        Column("cut", [decimal(difference.variance_cut, 2) for difference in differences]),
+        Column("verdict", [verdict_text(difference) for difference in differences]),
     ]
     return table(Column("", names), columns, width)
 
@@ -138,7 +139,8 @@ def percent(interval: Interval, measure: Measure) -> Interval:
     )
 
 
-def _mean(difference: Difference, value: float) -> Cell:
+def mean_cell(difference: Difference, value: float) -> Cell:
+    """Return a mean with as many digits as its difference has."""
     unit = 100 if difference.measure.is_rate else 1
     half = unit * difference.difference.half_width
     if not (math.isfinite(half) and half > 0):
@@ -146,13 +148,15 @@ def _mean(difference: Difference, value: float) -> Cell:
     return Cell(number(unit * value, digits_of(half)))
 
 
-def _decimal(value: float, digits: int) -> Cell:
+def decimal(value: float, digits: int) -> Cell:
+    """Return a number with so many decimals, fewer if it is large."""
     if not math.isfinite(value):
         return Cell("∞" if value > 0 else "-")
     return Cell(number(value, digits) if abs(value) < 100 else number(value, 0))
 
 
-def _verdict(difference: Difference) -> str:
+def verdict_text(difference: Difference) -> str:
+    """Return a verdict; of an open one with the number of games that decides it."""
     if difference.verdict != OPEN or difference.games_needed is None:
         return difference.verdict
     return f"{OPEN}: {count(difference.games_needed)}"
@@ -178,7 +182,7 @@ def bounds(there: str, differences: Sequence[Difference], names: Sequence[str], 
     pairs = [
         (name, difference, difference.bounds)
         for name, difference in zip(names, differences, strict=True)
-        if difference.bounds and _gap(difference) > difference.difference.half_width / 10
+        if difference.bounds and gap(difference) > difference.difference.half_width / 10
     ]
     if not pairs:
         return wrapped(f"{taken}; counting them as lost or as won moves no difference by a tenth of its ±.", width)
@@ -193,7 +197,7 @@ def bounds(there: str, differences: Sequence[Difference], names: Sequence[str], 
     return [*lines, "", *table(Column("", [name for name, _, _ in pairs]), columns, width)]
 
 
-def _gap(difference: Difference) -> float:
+def gap(difference: Difference) -> float:
     """Return how far the games without a verdict can move a difference."""
     assert difference.bounds
     return difference.bounds.high.estimate - difference.bounds.low.estimate

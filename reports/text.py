@@ -52,7 +52,7 @@ def render(
     width
         Columns of text.
     """
-    seats = _seat_groups(summary)
+    seats = seat_groups(summary)
     n_seats = len(next(iter(seats.values()), ()))
     blocks = [
         _heading(summary, title, changes, n_seats, width),
@@ -65,7 +65,7 @@ def render(
     return "\n\n".join("\n".join(line.rstrip().replace("\xa0", " ") for line in block) for block in blocks if block)
 
 
-def _seat_groups(summary: Summary) -> dict[str, list[Number]]:
+def seat_groups(summary: Summary) -> dict[str, list[Number]]:
     """Return stem → the columns stem_0, stem_1, …, of those stems that have one for each of two seats or more."""
     groups: dict[str, dict[int, Number]] = {}
     for name, column in summary.columns.items():

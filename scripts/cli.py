@@ -15,6 +15,7 @@ from scripts.doctor import doctor
 from scripts.engines import check_engine, engine_options, engines
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
 from scripts.exact import exact
+from scripts.figure import figure
 from scripts.folders import merge, verify
 from scripts.numbers import Count, Share
 from scripts.options import (
@@ -38,6 +39,7 @@ from scripts.plan import plan
 from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
 from scripts.race import race
+from scripts.report import report
 from scripts.solve import nodes_option, print_solvability, solve, solver_options, solver_spec
 from scripts.study import study
 from sim.game import Deal, Game, Spec
@@ -318,6 +320,8 @@ main.add_command(ask)
 main.add_command(plan)
 main.add_command(solve)
 main.add_command(race)
+main.add_command(report)
+main.add_command(figure)
 main.add_command(exact)
 
 

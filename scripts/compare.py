@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from sim.cluster import DaskEngine
 
 MOST_GAMES = 10**12
+HARDLY = 1.25
+"""Where no difference needs so many times as many games without the same deals, this is said."""
 
 
 @click.command(
@@ -335,8 +337,28 @@ def _print(
 
         _check_measure(found, by)
         click.echo(render_factorial(result, by=by, title=title, notes=notes))  # type: ignore[arg-type]
+    if note := _about_pairing(found):
+        click.echo(f"\n{note}")
     if decided is not None:
         click.echo(f"\n{decided_text(decided, found)}")
+
+
+def _about_pairing(found: Comparison) -> str:
+    """Return what to say if the same deals hardly narrow any difference; else nothing."""
+    from reports.table import WIDTH, wrapped
+
+    cuts = sorted(
+        difference.variance_cut for difference in found.differences if 0 < difference.variance_cut < float("inf")
+    )
+    if not cuts or cuts[-1] >= HARDLY:
+        return ""
+    said = (
+        f"The same deals hardly help here (the largest cut is {cuts[-1]:.2f}). That is so where variants change which "
+        "card goes where (a larger bus or hand, another seat: each seat takes all its cards before the next, so all "
+        "that follows is shifted), or play differently from the first card on. The figures are as sound as ever, only "
+        "not narrower than those of two runs of their own."
+    )
+    return "\n".join(wrapped(said, WIDTH))
 
 
 def _check_measure(found: Comparison, by: str | None) -> None:

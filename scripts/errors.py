@@ -44,6 +44,10 @@ def say_usage(error: click.UsageError) -> str:
         return f"'{error.command_name}' is not a command{hint}; the commands are {listed(known, 'and')}"
     if isinstance(error, click.MissingParameter):
         return f"{command} needs {name}; {_help(error.ctx)}"
+    if isinstance(error, click.BadParameter) and isinstance(kind := getattr(parameter, "type", None), click.Choice):
+        choices = [str(choice) for choice in kind.choices]
+        word = error.message.split("'")[1] if "'" in error.message else ""
+        return f"{name}: '{word}' is not allowed; choose {listed(choices)}{nearest(word, choices)}"
     if isinstance(error, click.BadParameter):
         return f"{name}: {error.message}" if parameter else error.message
     if isinstance(error, click.BadOptionUsage) and "requires" in error.message:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
+import sys
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from scripts.answers import Asked, print_answers, ratio, rules_text
 from scripts.errors import WrongCall
 from scripts.numbers import Count
 from scripts.options import (
@@ -26,20 +26,16 @@ from scripts.options import (
     spec_from,
 )
 from scripts.progress import Voice
-from sim.cards import CardError, card_text, parse_cards
-from sim.game import Game, Spec
-from sim.rules import RuleError
+from sim.game import Game
 
 if TYPE_CHECKING:
     from analysis.intervals import Interval
-    from sim.games.bussikuski.answers import Answer
     from sim.quantities import Counts, Exact, Name, Quantity, Section
 
 MOST_GAMES = 10**9
 GAMES = 100_000
 SHOWN_ROWS, LONG_SECTION = 12, 20
 LONGEST_FRACTION = 29
-MOST_DIGITS = 4_000  # Python's limit for numbers as text is 4300 digits
 
 
 @click.command(
@@ -50,6 +46,7 @@ MOST_DIGITS = 4_000  # Python's limit for numbers as text is 4300 digits
         "fairdeal exact dupa --from results/mine",
         "fairdeal exact bussikuski --card",
         "fairdeal exact bussikuski --hand '5S JD' --known '6C 6H TS'",
+        "fairdeal exact bussikuski --variant straight --hand 5S --gone '2S 3S 4S …'",
     ),
 )
 @game_argument
@@ -73,6 +70,12 @@ MOST_DIGITS = 4_000  # Python's limit for numbers as text is 4300 digits
 @click.option("--card", "as_card", is_flag=True, help="Bussikuski: the best answer in every situation, as a table.")
 @click.option("--known", metavar="CARDS", help="Bussikuski: cards seen beside your own, for --card and --hand.")
 @click.option("--hand", metavar="CARDS", help="Bussikuski: your own cards, none to three: what to answer next.")
+@click.option(
+    "--gone",
+    metavar="CARDS",
+    help="Bussikuski: cards turned before on a bus of guesses whose deck runs (--hand: those of the running attempt): "
+    "the rest of the ride, once about a dozen cards are left.",
+)
 @rule_options
 @policy_options
 @json_option
@@ -85,6 +88,7 @@ def exact(
     as_card: bool,
     known: str | None,
     hand: str | None,
+    gone: str | None,
     as_json: bool,
     quiet: bool,
     no_progress: bool,
@@ -96,14 +100,15 @@ def exact(
     """
     if source is not None:
         refuse_beside_from()
-        if as_card or known is not None or hand is not None:
-            raise WrongCall("--from goes with none of --card, --known and --hand")
+        if as_card or not {known, hand, gone} <= {None}:
+            raise WrongCall("--from goes with none of --card, --known, --hand and --gone")
     spec = spec_from(game, source) if source else read_spec(game, given)
-    if as_card or known is not None or hand is not None:
-        _print_answers(spec, known, hand, as_card, as_json)
+    if as_card or not {known, hand, gone} <= {None}:
+        print_answers(spec, Asked(as_card, known, hand, gone), as_json)
         return
     from sim.quantities import exact_of
 
+    sys.set_int_max_str_digits(0)  # of a law's far values; the numbers are ours
     found = exact_of(spec)
     with Voice(quiet).about_compiling():
         counts = _counts_from(found, source, games) if source else _simulated(found, games)
@@ -159,7 +164,7 @@ def _lines(found: Exact, counts: dict[Name, Counts], games: int, source: Path | 
     from reports.table import WIDTH, entry
 
     yield f"{found.spec.game.title}: what is known exactly"
-    yield from entry("Rules", _rules(found.spec), WIDTH)
+    yield from entry("Rules", rules_text(found.spec), WIDTH)
     if source is not None:
         yield from entry("Simulated", f"the games in {source}, with 95 % intervals", WIDTH)
     elif games:
@@ -177,14 +182,6 @@ def _lines(found: Exact, counts: dict[Name, Counts], games: int, source: Path | 
     if is_long:
         yield "…: the fraction is too long for the table; --json has it."
     yield from _agreement(found, counts)
-
-
-def _rules(spec: Spec) -> str:
-    """Return rules, as far as they are not the letter's, and policies."""
-    from sim.replays import described
-
-    said = described(spec).rstrip(".").removeprefix("Rules by the letter, but ")
-    return said.replace("Rules by the letter", "by the letter")
 
 
 def _rows(section: Section, show_all: bool) -> tuple[Quantity, ...]:
@@ -296,7 +293,7 @@ def _to_json(found: Exact, counts: dict[Name, Counts], games: int) -> dict[str, 
             told: dict[str, Any] = {
                 "name": quantity.name,
                 "kind": quantity.kind,
-                **_ratio(quantity.exact),
+                **ratio(quantity.exact),
                 "simulated": interval.to_json() if interval else None,
             }
             if shown is not None:
@@ -314,111 +311,3 @@ def _to_json(found: Exact, counts: dict[Name, Counts], games: int) -> dict[str, 
     spec = found.spec.plain()
     kept = {name: spec[name] for name in ("game", "rules", "policies", "seed")}
     return kept | {"games": games, "seconds": found.seconds, "sections": sections}
-
-
-def _ratio(value: Fraction) -> dict[str, Any]:
-    return {"numerator": value.numerator, "denominator": value.denominator, "value": _float(value)}
-
-
-def _float(value: Fraction) -> float | None:
-    """Return the value as a float; None if it is too large for one."""
-    try:
-        return float(value)
-    except OverflowError:
-        return None
-
-
-# -- the best answers -------------------------------------------------------------------------------------------------
-
-
-def _print_answers(spec: Spec, known: str | None, hand: str | None, as_card: bool, as_json: bool) -> None:
-    if spec.game.name != "bussikuski":
-        option = "--card" if as_card else "--known" if hand is None else "--hand"
-        raise WrongCall(f"{option} is for bussikuski: {spec.game.name} asks no questions")
-    if as_card and hand is not None:
-        raise WrongCall("--card prints every situation, --hand asks for one: give one of them")
-    from sim.games.bussikuski.answers import answer_for, best_answers
-
-    cards = _read_cards("--known", known)
-    try:
-        if hand is None:
-            found = best_answers(spec.rules, cards)
-        else:
-            found = [answer_for(spec.rules, _read_cards("--hand", hand), cards)]
-    except CardError as error:
-        raise RuleError(f"{'--known' if hand is None else '--hand'}: {error}") from None
-    if not found:
-        raise RuleError("--known: every card is known: none is left to be turned")
-    if as_json:
-        told = [dataclasses.asdict(answer) | _ratio(answer.chance) for answer in found]
-        kept = {name: spec.plain()[name] for name in ("game", "rules")}
-        click.echo(json.dumps(kept | {"known": list(map(card_text, cards)), "answers": told}, ensure_ascii=False))
-    else:
-        click.echo("\n".join(_card_lines(spec, cards, found) if hand is None else _answer_lines(found[0])))
-
-
-def _read_cards(option: str, text: str | None) -> list[int]:
-    try:
-        return parse_cards((text or "").replace(",", " "))
-    except CardError as error:
-        raise RuleError(f"{option}: {error}") from None
-
-
-def _said(answer: str) -> str:
-    """Return an answer as it is said."""
-    from sim.cards import SUITS, SYMBOLS
-
-    return SYMBOLS[SUITS.index(answer)] if answer in SUITS else answer
-
-
-def _answer_lines(answer: Answer) -> Iterator[str]:
-    from sim.games.bussikuski.answers import QUESTIONS
-
-    yield f"Question {answer.question}, {QUESTIONS[answer.question]}: say {_said(answer.best)}."
-    for name, n in answer.fits.items():
-        chance = f"{100 * n / answer.n_cards:.4g} %"
-        yield f"  {_said(name):8} right for {n} of {answer.n_cards} cards, {chance}"
-
-
-def _card_lines(spec: Spec, known: list[int], answers: list[Answer]) -> Iterator[str]:
-    from reports.table import WIDTH, Cell, Column, entry, table
-
-    yield "Bussikuski: the best answer in every situation"
-    yield from entry("Rules", _rules(spec).partition(";")[0], WIDTH)
-    seen = " ".join(card_text(card, symbols=True) for card in known)
-    yield from entry("Known", f"your own cards and {seen}" if known else "your own cards only", WIDTH)
-    by_question = {number: [answer for answer in answers if answer.question == number] for number in (1, 2, 3, 4)}
-    for answer in by_question[1]:
-        yield from ("", f"1  Red or black?  {answer.best}: {100 * float(answer.chance):.1f} %")
-    for number, head, what in ((2, "2  Higher or lower?", "your card"), (4, "4  Which suit?", "your cards")):
-        if number == 4:
-            yield from _interval_lines(by_question[3])
-        rows = by_question[number]
-        if not rows:
-            continue
-        if rows[0].best in ("held", "new"):
-            head = "4  A new suit, or one held?"
-        yield from ("", head)
-        columns = [
-            Column("say", [_said(answer.best) for answer in rows]),
-            Column("right", [Cell(f"{100 * float(answer.chance):.1f}", "%") for answer in rows]),
-            Column("", [str(answer.chance) for answer in rows]),
-        ]
-        lines = table(Column(what, [answer.situation for answer in rows]), columns, WIDTH)
-        yield from (line.rstrip() for line in lines)
-
-
-def _interval_lines(answers: list[Answer]) -> Iterator[str]:
-    """Return question 3 as a square: a row for the lower card, a column for the higher one."""
-    from sim.games.bussikuski.answers import ACE_HIGH
-
-    if not answers:
-        return
-    yield from ("", "3  Inside or outside?  (rows: the lower card, columns: the higher one; right in % of the cards)")
-    cells = {}
-    for answer in answers:
-        low, high = answer.situation.split()
-        cells[low, high] = f"{'in' if answer.best == 'inside' else 'out'} {100 * float(answer.chance):.0f}"
-    yield "   " + "".join(f"{rank:>7}" for rank in ACE_HIGH)
-    for low in ACE_HIGH:
-        yield (f"{low:>3}" + "".join(f"{cells.get((low, high), ''):>7}" for high in ACE_HIGH)).rstrip()

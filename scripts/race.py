@@ -469,8 +469,8 @@ class _Running:
 
 
 def _plain(name: str) -> str:
-    """Return a name that a folder can have."""
-    plain = re.sub(r"[^\w.,=-]+", "-", name)
+    """Return a name that a folder can have: ``bus_size=10+swap=true``."""
+    plain = re.sub(r"[^\w.,=+-]+", "-", name.replace(" = ", "=").replace(", ", "+"))
     return plain if len(plain) <= 80 else f"{plain[:70]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 

@@ -42,7 +42,7 @@ nodes_option = click.option(
     "--nodes",
     type=Count(1, MAX_EFFORT),
     metavar="L",
-    help="The most positions with a choice that are searched for a deal. Default: 1M for bludiste.",
+    help="The most positions with a choice that are searched for a deal. Default: 10M for bludiste.",
 )
 
 

@@ -130,7 +130,7 @@ def test_replay_shows_a_line_that_wins() -> None:
         ({"available": "above_or_below", "max_rows": 3}, 0),
         ({"refill": "at_once", "columns": 5}, 1),
         ({"transfer": "true", "columns": 6}, 2),
-        ({"deal": "any_time", "columns": 4}, 0),
+        ({"deal": "any_time", "columns": 2}, 5),
         ({"decks": "1", "columns": 6}, 0),
         ({"grace": "1", "columns": 6}, 0),
     ],

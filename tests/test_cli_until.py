@@ -199,7 +199,7 @@ def test_race_of_policies() -> None:
 def test_race_of_variants() -> None:
     command = ("race", "dupa", "--vary", "players=3,4,6", "--best", "turns", "--games", "20k", "--quiet", "--json")
     told = json.loads(good(*command, "--least", "--out", "least"))
-    assert told["winner"] == "players = 3" or not told["decided"]
+    assert told["decided"]
     means = [rows_of(f"least/players={n}")["turns"].mean() for n in (3, 4, 6)]
     assert told["leader"] == f"players = {(3, 4, 6)[means.index(min(means))]}"
     assert {entry["name"] for entry in told["contestants"]} == {"players = 3", "players = 4", "players = 6"}

@@ -136,7 +136,7 @@ def test_wrong_calls() -> None:
     with pytest.raises(RuleError, match="moves are kept of solved deals only"):
         run_kept()
     assert limits(GAME, 100, 0) == [100, 1_000, 10_000]
-    assert limits(GAME, None, None) == [1_000_000]
+    assert limits(GAME, None, None) == [10_000_000]
     assert limits(GAME, 100, 250) == [100, 250]
     assert issubclass(RefusedError, StoreError)
 

@@ -149,7 +149,7 @@ SLOTS = (
             "solver": "knows the stock and decides, with proof, if the deal can be won; solver:N in at most N nodes",
         },
         "first",
-        efforts={"best": 1, "solver": 1_000_000},
+        efforts={"best": 1, "solver": 10_000_000},
     ),
 )
 

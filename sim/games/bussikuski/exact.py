@@ -43,7 +43,6 @@ from sim.games.bussikuski.rules import (
     DriverTie,
     GuessStake,
     GuessTie,
-    Matches,
     StockOut,
 )
 from sim.games.bussikuski.straight import best_attempt, straight_attempt
@@ -143,30 +142,29 @@ def pyramid_size(rules: BussikuskiRules) -> int:
 
 
 def _driver(rules: BussikuskiRules) -> Section:
-    title = "How the driver is found"
-    if rules.matches is Matches.ONE:
-        why = "matches = one: the ties (who keeps a card depends on the pairs in all the hands together)"
-        return Section(title, (), (why,))
-    by = found_by(rules.players, pyramid_size(rules))
+    by = found_by(rules.players, pyramid_size(rules), rules.matches)
     found = [Quantity("one seat has most cards", by.most_cards, shown=Seen("driver_by", "most_cards"))]
     missing: tuple[str, ...] = ()
     if rules.driver_tie is DriverTie.DRAW:
         found.append(Quantity("tied: a card is drawn", by.tied, shown=Seen("driver_by", "draw")))
     elif rules.driver_tie is DriverTie.MOST_POINTS:
-        found.append(Quantity("tied: the most points decide, or a card is drawn", by.tied))
+        found.append(Quantity("tied: the points looked at", by.tied))
         missing = ("driver_tie = most_points: how often the points decide (they depend on all gifts)",)
     else:
         which = "lowest" if rules.driver_tie is DriverTie.LOWEST_CARD else "highest"
-        found += [
-            Quantity(f"tied: {which} card looked at", by.tied),
-            Quantity(f"the {which} card decides", by.broken, shown=Seen("driver_by", "tie_break")),
-            Quantity("still tied: a card is drawn", by.tied - by.broken, shown=Seen("driver_by", "draw")),
-        ]
+        found.append(Quantity(f"tied: {which} card looked at", by.tied))
+        if by.broken is None:
+            missing = (f"matches = one: how often the {which} card decides (hands keep single cards of many ranks)",)
+        else:
+            found += [
+                Quantity(f"the {which} card decides", by.broken, shown=Seen("driver_by", "tie_break")),
+                Quantity("still tied: a card is drawn", by.tied - by.broken, shown=Seen("driver_by", "draw")),
+            ]
     found.append(Quantity("nobody has a card: no bus", by.nobody, shown=Seen("driver_by", "nobody")))
     if rules.driver_tie is not DriverTie.MOST_POINTS:
         each = (1 - by.nobody) / rules.players  # the seats are equal in law
         found.append(Quantity("a given seat drives", each, shown=Seen("driver", 0)))
-    return Section(title, tuple(found), missing)
+    return Section("How the driver is found", tuple(found), missing)
 
 
 # -- the bus ----------------------------------------------------------------------------------------------------------
