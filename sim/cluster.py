@@ -248,9 +248,11 @@ class DaskEngine:
             self._own.close()
 
     def _connect(self, own: contextlib.ExitStack) -> Client:
+        import dask
         from distributed import Client, LocalCluster
 
         if self.scheduler is None:
+            own.enter_context(dask.config.set(_SPARING))
             n_workers = self.workers or runner.default_threads()
             cluster = own.enter_context(
                 LocalCluster(
@@ -528,6 +530,14 @@ def _count(n: int, word: str) -> str:
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
+# On one machine Dask's own work takes time from the games: its profiler and monitors look less often, or not at all.
+_SPARING = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.worker.memory.terminate": False,
+}
 # The client is told of Ctrl-C and stops in good order; its workers, in the same group of processes, are to go on.
 _IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 

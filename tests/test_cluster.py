@@ -228,6 +228,10 @@ def test_comparison_lies_on_s3(s3, tmp_path):
     assert odds[0].splitlines()[:5] == odds[1].splitlines()[:5]
 
 
+def refused_run(out, status=2):
+    return refused("run", "bussikuski", "--games", 10, "--quiet", "--out", out, status=status)
+
+
 def test_scheduler_that_is_not_there_is_one_line_in_seconds(tmp_path):
     began = time.monotonic()
     words = ("run", "bussikuski", "--games", 10, "--quiet", "--out", tmp_path / "run", "--engine", "dask")

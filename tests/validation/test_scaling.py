@@ -1,7 +1,6 @@
 """How much faster two are than one: threads of one process, and workers of a Dask cluster."""
 
 import contextlib
-import os
 
 import pytest
 
@@ -9,7 +8,6 @@ from sim import DaskEngine, run
 
 pytestmark = [
     pytest.mark.validation,
-    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor"),
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]
 
