@@ -46,7 +46,7 @@ class _Together:
         self.players = [runner.ready(variant.spec) for variant in variants]
         self.columns: list[Column] = [column for player in self.players for column in player.columns]
 
-    def play(self, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
+    def play_some(self, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
         """Return the columns of all variants, one variant after another."""
         return [column for player in self.players for column in player.play(first, n_games)]
 
