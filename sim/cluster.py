@@ -18,6 +18,7 @@ import json
 import logging
 import math
 import queue
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -41,6 +42,7 @@ PATIENCE = 60.0  # seconds without a single worker until the run gives up
 LOOK_EVERY = 1.0  # seconds between two looks at the cluster
 # A block takes about so many seconds: little is lost with a worker, and long runs have at most about MOST_BLOCKS.
 SHORT_BLOCK, LONG_BLOCK, MOST_BLOCKS = 2.0, 60.0, 2000
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([^\s/:\[\]]+|\[[0-9a-fA-F:.%\w]+\]):[0-9]{1,5}")
 SHORTEST_BLOCK = 0.05  # below this the scheduler's own work shows
 _BLOCKS_A_THREAD = 4  # at least, so that all threads end at about the same time
 _IN_FLIGHT = 3  # tasks a thread that the scheduler is given, so that memory does not grow with the number of games
@@ -186,6 +188,18 @@ def _prepare(job: Job) -> tuple[Player, Writer]:
 # -- At the client ----------------------------------------------------------------------------------------------------
 
 
+def check_address(scheduler: str) -> None:
+    """Refuse what cannot be a scheduler's address.
+
+    Raises
+    ------
+    EngineError
+        If it has no host, no port, or a protocol that Dask does not have.
+    """
+    if not _ADDRESS.fullmatch(scheduler):
+        raise EngineError(f"'{scheduler}' is no address of a Dask scheduler; write HOST:PORT or tcp://HOST:PORT")
+
+
 class DaskEngine:
     """A Dask cluster that plays runs; use it as a context.
 
@@ -265,15 +279,12 @@ class DaskEngine:
                 )
             )
             return Client(cluster, set_as_default=False, name="fairdeal")
+        check_address(self.scheduler)
         try:
             return Client(self.scheduler, timeout=CONNECT, set_as_default=False, name="fairdeal")
         except (OSError, TimeoutError) as error:
             raise EngineError(
                 f"there is no Dask scheduler at {self.scheduler}: no answer in {CONNECT:.0f} seconds"
-            ) from error
-        except ValueError as error:
-            raise EngineError(
-                f"'{self.scheduler}' is no address of a Dask scheduler ({error}); write HOST:PORT or tcp://HOST:PORT"
             ) from error
 
     # -- Playing

@@ -239,7 +239,10 @@ def test_scheduler_that_is_not_there_is_one_line_in_seconds(tmp_path):
     assert said == "there is no Dask scheduler at 127.0.0.1:9: no answer in 4 seconds"
     assert time.monotonic() - began < 15
     assert not (tmp_path / "run").exists()
-    assert "is no address" in refused(*words, "--scheduler", "tcp://host:port:x", status=1)
+    for wrong in ("tcp://host:port:x", "localhost", "http://localhost:80", "", "localhost:", ":8786"):
+        assert f"--scheduler: '{wrong}' is no address of a Dask scheduler" in refused(*words, "--scheduler", wrong)
+    for good_one in ("localhost:8786", "tcp://10.0.0.1:1", "tls://a.b-c:1", "[::1]:8786", "tcp://[fe80::1%eth0]:80"):
+        ours.check_address(good_one)
 
 
 def test_calls_that_make_no_sense_are_refused(tmp_path):
