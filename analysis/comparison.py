@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.intervals import CONFIDENCE, RARE, Interval, clopper_pearson, mean, paired_rates
 from analysis.joint import Counted, Joint, JointCounts, Measure
-from analysis.load import BATCH_ROWS, LoadError, Run
+from analysis.load import BATCH_ROWS, LoadError, Run, is_path, path_of
 from analysis.pairs import aligned, check_pairing, open_side
 
 if TYPE_CHECKING:
@@ -297,17 +297,17 @@ class Plan:
         LoadError
             If it is none, or its document is damaged.
         """
-        path = Path(folder) / DOCUMENT
+        path = path_of(folder) / DOCUMENT
         try:
             document = json.loads(path.read_bytes())
             levels = {entry["name"]: dict(entry["levels"]) for entry in document["variants"]}
             return cls(
-                {entry["name"]: Path(folder) / Path(entry["folder"]).name for entry in document["variants"]},
+                {entry["name"]: path.parent / Path(entry["folder"]).name for entry in document["variants"]},
                 document["baseline"],
                 {entry["name"]: tuple(entry["values"]) for entry in document["factors"]},
                 levels,
                 document.get("keep", "rows"),
-                Path(folder),
+                path.parent,
             )
         except FileNotFoundError:
             raise LoadError(f"{folder} is no folder of variants: it has no {DOCUMENT}") from None
@@ -368,7 +368,7 @@ def compare(
     >>> compare({"short": a, "long": a.assign(turns=a.turns + a.game % 2)}).of("turns").verdict
     'bigger'
     """
-    if isinstance(sources, str | os.PathLike):
+    if is_path(sources):
         sources = Plan.read(sources)
     plan = sources if isinstance(sources, Plan) else None
     named = plan.folders if plan else _named(sources)  # type: ignore[arg-type]
@@ -440,7 +440,7 @@ def _named(sources: Mapping[str, Source] | Sequence[Source]) -> dict[str, Source
     """Return name → source; folders are called by their names, as far as these differ."""
     if isinstance(sources, Mapping):
         return dict(sources)
-    paths = [str(source) if isinstance(source, str | os.PathLike) else "" for source in sources]
+    paths = [str(source) if is_path(source) else "" for source in sources]
     short = [Path(path).name for path in paths]
     for names in (short, paths):
         if all(names) and len(set(names)) == len(names):

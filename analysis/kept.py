@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.load import DOCUMENT, LoadError, Run, read_document, same_run
+from analysis.load import DOCUMENT, LoadError, Run, is_path, path_of, read_document, same_run
 from analysis.seats import Standing
 from analysis.sums import SHARES, Joint
 from analysis.tally import Tally
@@ -39,7 +39,7 @@ Table = dict[tuple[Any, ...], int]
 
 def is_kept(source: str | os.PathLike[str]) -> bool:
     """Tell whether this is the folder of a run that kept a summary instead of rows."""
-    path = Path(source)
+    path = path_of(source)
     path = path.parent if path.name == DOCUMENT else path
     document = read_document(path / DOCUMENT) if path.is_dir() else None
     return document is not None and document.get("keep") == KEEP
@@ -130,7 +130,7 @@ def open_kept_source(source: Any) -> Kept | None:
     LoadError
         If it is, and cannot be read (see `open_kept`).
     """
-    return open_kept(source) if isinstance(source, str | os.PathLike) and is_kept(source) else None
+    return open_kept(source) if is_path(source) and is_kept(source) else None
 
 
 def open_kept(source: str | os.PathLike[str]) -> Kept:
@@ -141,7 +141,7 @@ def open_kept(source: str | os.PathLike[str]) -> Kept:
     LoadError
         If it is no such folder, or a block is missing, damaged or of another run.
     """
-    path = Path(source)
+    path = path_of(source)
     path = path.parent if path.name == DOCUMENT else path
     document = read_document(path / DOCUMENT) if path.is_dir() else None
     if document is None or document.get("keep") != KEEP:

@@ -14,12 +14,13 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import TypeIs
 
 DOCUMENT = "_run.json"
 INDEX = "game"
@@ -162,7 +163,7 @@ class Rows:
         self.check(columns)
         for part in self.parts:
             try:
-                with pq.ParquetFile(part, page_checksum_verification=True) as file:
+                with pq.ParquetFile(opened(part), page_checksum_verification=True) as file:
                     yield from file.iter_batches(batch_size=batch_rows, columns=columns)
             except (OSError, pa.ArrowException) as error:
                 raise _unreadable(part, error) from error
@@ -186,7 +187,7 @@ def open_rows(source: str | os.PathLike[str], *, run_only: bool = False) -> Rows
     LoadError
         If there is nothing to read, a file is damaged or missing, or the parts are not of one run.
     """
-    path = Path(source)
+    path = path_of(source)
     if path.name == DOCUMENT:
         path = path.parent
     if not path.exists():
@@ -199,6 +200,38 @@ def open_rows(source: str | os.PathLike[str], *, run_only: bool = False) -> Rows
     parts = _parts(path, document)
     schema, n_rows, footer = _read_footers(parts, document)
     return Rows(path, parts, schema, n_rows, Run.read(document or footer))
+
+
+def path_of(source: str | os.PathLike[str]) -> Path:
+    """Return the path of a folder or file here, or of one at an address that fsspec knows (``s3://bucket/run``).
+
+    Raises
+    ------
+    LoadError
+        If the address is of no known kind, or its packages are not installed.
+    """
+    if not isinstance(source, str):
+        return (
+            cast(Path, source) if hasattr(source, "fs") else Path(source)
+        )  # a path of universal_pathlib is none of ours
+    if "://" not in source:
+        return Path(source)
+    try:
+        from upath import UPath
+
+        return cast(Path, UPath(source, use_listings_cache=False))
+    except (ImportError, ValueError) as error:
+        raise LoadError(f"{source} cannot be read ({error}); pip install 'fairdeal[cluster]'") from error
+
+
+def is_path(source: object) -> TypeIs[str | os.PathLike[str]]:
+    """Tell whether a source is the name or the path of something, here or at an address."""
+    return isinstance(source, str | os.PathLike) or hasattr(source, "fs")
+
+
+def opened(part: Path) -> Any:
+    """Return what pyarrow reads a file from: its path, or the open file at an address."""
+    return part if isinstance(part, Path) else part.open("rb")
 
 
 def to_numpy(column: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
@@ -231,8 +264,9 @@ def _parts(path: Path, document: Mapping[str, Any] | None) -> tuple[Path, ...]:
         names = sorted(_part_name(entry) for entry in listed)
         if not names:
             raise LoadError(f"{path}: nothing is finished yet; the run has not written its first part")
+        there = {entry.name for entry in path.iterdir()}
         for name in names:
-            if not (path / name).is_file():
+            if name not in there:
                 raise LoadError(f"{path / name} is missing, though {DOCUMENT} lists it; run the same command again")
         return tuple(path / name for name in names)
     found = sorted(
@@ -269,7 +303,7 @@ def _read_footers(
     listed = {_part_name(entry): entry for entry in (document or {}).get("parts") or () if isinstance(entry, Mapping)}
     for part in parts:
         try:
-            with pq.ParquetFile(part) as file:
+            with pq.ParquetFile(opened(part)) as file:
                 own, n_own = file.schema_arrow, file.metadata.num_rows
             _same_file(part, listed.get(part.name, {}), n_own)
         except (OSError, pa.ArrowException) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from analysis.conditions import LETTERS, Condition, mentioned
 from analysis.intervals import CONFIDENCE, Interval, rate
 from analysis.kept import open_kept_source
-from analysis.load import LoadError, Rows, Run
+from analysis.load import LoadError, Rows, Run, is_path
 from analysis.pairs import Array, Side, aligned, check_pairing, open_side
 from analysis.summary import NO_VERDICT
 
@@ -189,7 +188,7 @@ def _single(source: Source) -> Side:
 
     from analysis.load import open_rows, provenance_of
 
-    if isinstance(source, str | os.PathLike):
+    if is_path(source):
         source = open_rows(source)
     if isinstance(source, Rows):
         return Side(str(source.path), source.schema, source.run, source.n_rows, source.batches)

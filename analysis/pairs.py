@@ -16,7 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.load import BATCH_ROWS, INDEX, LoadError, Rows, Run, open_rows, provenance_of, to_numpy
+from analysis.load import (
+    BATCH_ROWS,
+    INDEX,
+    LoadError,
+    Rows,
+    Run,
+    is_path,
+    open_rows,
+    opened,
+    provenance_of,
+    to_numpy,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -60,9 +71,9 @@ def open_side(source: Source, name: str | None = None) -> Side:
     """
     import pyarrow as pa
 
-    if isinstance(source, str | os.PathLike):
+    if is_path(source):
         name = name or str(source)
-        source = open_rows(Path(source))
+        source = open_rows(source)
     if isinstance(source, Rows):
         name, schema, run, n_rows = name or str(source.path), source.schema, source.run, source.n_rows
         _check_index(schema, name)
@@ -153,7 +164,7 @@ def rows_between(
     wanted = list(dict.fromkeys([INDEX, *columns]))
     for path in paths:
         try:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            with pq.ParquetFile(opened(path), page_checksum_verification=True) as file:
                 for batch in file.iter_batches(batch_size=batch_rows, columns=wanted):
                     index = to_numpy(batch.column(INDEX))[0]
                     low, high = np.searchsorted(index, [first, end]).tolist()

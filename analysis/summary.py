@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.intervals import CONFIDENCE, Interval, fraction, mean, rate
-from analysis.load import INDEX, ColumnNote, LoadError, Rows, Run, open_rows, provenance_of, to_numpy
+from analysis.load import INDEX, ColumnNote, LoadError, Rows, Run, is_path, open_rows, provenance_of, to_numpy
 from analysis.order_statistics import QUANTILES, quantiles
 from analysis.seats import SeatCounts
 from analysis.sums import SHARES
@@ -326,7 +326,7 @@ def summarise(
     ValueError
         If `confidence` is not between 0 and 1.
     """
-    if isinstance(source, str | os.PathLike):
+    if is_path(source):
         from analysis.kept import into_counts, is_kept, open_kept
 
         if is_kept(source):

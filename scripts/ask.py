@@ -10,6 +10,7 @@ import click
 from scripts.errors import WRONG, WrongCall, fail
 from scripts.options import examples, json_option, quiet_options
 from scripts.variants import variant_folders
+from sim.storage import place
 
 
 @click.command(
@@ -40,7 +41,7 @@ def ask(words: tuple[str, ...], given: str | None, as_json: bool, quiet: bool, n
         raise WrongCall(f"ask needs DIR and CONDITION; {missing} is missing")
     if condition.strip() and Path(condition).exists():
         raise WrongCall(f"ask needs a condition after the folders; '{condition}' is a folder")
-    folders = [folder for name in typed for folder in variant_folders(Path(name))]
+    folders = [folder for name in typed for folder in variant_folders(place(name))]
     for folder in folders:
         if not folder.exists():
             fail(WRONG, f"there is no folder {folder}")

@@ -50,8 +50,12 @@ def check_engine(engine: str | None, scheduler: str | None, threads: int | None)
         raise WrongCall("--scheduler is for --engine dask, not for --engine threads")
     if threads is not None:
         raise WrongCall("--threads: the threads of a cluster are chosen where its workers are started (--nthreads)")
-    if not scheduler.strip():
-        raise WrongCall("--scheduler needs an address, as in 10.0.0.1:8786")
+    from sim.cluster import EngineError, check_address
+
+    try:
+        check_address(scheduler)
+    except EngineError as error:
+        raise WrongCall(f"--scheduler: {error}") from None
 
 
 @contextlib.contextmanager

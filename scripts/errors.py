@@ -158,6 +158,14 @@ class Commands(click.Group):
                 raise  # a mistake of ours, not of the user's
             complain(str(error))
             ctx.exit(status)
+        except Exception as error:
+            from sim.storage import of_a_store
+
+            said = of_a_store(error)
+            if said is None:
+                raise
+            complain(said)
+            ctx.exit(FAILED)
 
 
 def _forget_stdout() -> None:

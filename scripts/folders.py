@@ -10,7 +10,7 @@ import click
 
 from scripts.errors import FAILED, WrongCall, complain
 from scripts.numbers import Count
-from scripts.options import examples, json_option, quiet_options
+from scripts.options import Folder, examples, json_option, quiet_options
 from scripts.progress import Voice
 from scripts.variants import variant_folders
 
@@ -27,10 +27,8 @@ MOST_SEED = 2**64 - 1
         "fairdeal merge results/share-* --out results/whole",
     ),
 )
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR…")
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="The folder of the joined run."
-)
+@click.argument("folders", nargs=-1, required=True, type=Folder(), metavar="DIR…")
+@click.option("--out", required=True, type=Folder(), metavar="DIR", help="The folder of the joined run.")
 @json_option
 @quiet_options
 def merge(folders: tuple[Path, ...], out: Path, as_json: bool, quiet: bool, no_progress: bool) -> None:
@@ -62,7 +60,7 @@ def merge(folders: tuple[Path, ...], out: Path, as_json: bool, quiet: bool, no_p
     short_help="A results folder checked: every byte, and a sample of its games played again.",
     epilog=examples("fairdeal verify results/mine", "fairdeal verify results/mine --sample 100k --sample-seed 1"),
 )
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR…")
+@click.argument("folders", nargs=-1, required=True, type=Folder(), metavar="DIR…")
 @click.option(
     "--sample", type=Count(0), default=1_000, show_default=True, metavar="N", help="Games that are played again."
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +11,7 @@ import click
 from scripts.errors import WRONG, WrongCall, fail
 from scripts.options import examples, json_option, quiet_options
 from scripts.variants import variant_folders
+from sim.storage import place
 
 if TYPE_CHECKING:
     from analysis.sizes import Pilot
@@ -52,7 +52,7 @@ def plan(
         raise WrongCall("plan needs --half-width H or --difference D")
     if not 0 < power < 1:
         raise WrongCall(f"--power {power:g} is out of range; allowed: between 0 and 1")
-    folders = [folder for name in typed for folder in variant_folders(Path(name))]
+    folders = [folder for name in typed for folder in variant_folders(place(name))]
     for folder in folders:
         if not folder.exists():
             fail(WRONG, f"there is no folder {folder}")

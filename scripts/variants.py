@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import json
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from scripts.errors import WrongCall
 from scripts.options import SLOTS
+from sim import storage
 from sim.game import Game, Spec
 from sim.rules import IntegerList, RuleError, listed, nearest
 
@@ -212,7 +212,7 @@ def check_parent(folder: Path, document: str) -> None:
     from sim.store import MANIFEST, RefusedError, StoreError
 
     try:
-        names = set(os.listdir(folder))
+        names = storage.sizes(folder)
     except FileNotFoundError:
         return
     except NotADirectoryError:
@@ -234,14 +234,9 @@ def write_document(folder: Path, name: str, document: Mapping[str, Any]) -> None
     StoreError
         If it cannot be written.
     """
-    from sim.part import replace_file
-    from sim.store import StoreError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / name, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
-    except OSError as error:
-        raise StoreError(f"{folder} cannot be written: {(error.strerror or str(error)).lower()}") from error
+    with storage.telling(folder):
+        storage.make(folder)
+        storage.replace_file(folder / name, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def variant_folders(folder: Path) -> list[Path]:

@@ -18,6 +18,7 @@ import json
 import logging
 import math
 import queue
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -41,6 +42,7 @@ PATIENCE = 60.0  # seconds without a single worker until the run gives up
 LOOK_EVERY = 1.0  # seconds between two looks at the cluster
 # A block takes about so many seconds: little is lost with a worker, and long runs have at most about MOST_BLOCKS.
 SHORT_BLOCK, LONG_BLOCK, MOST_BLOCKS = 2.0, 60.0, 2000
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([^\s/:\[\]]+|\[[0-9a-fA-F:.%\w]+\]):[0-9]{1,5}")
 SHORTEST_BLOCK = 0.05  # below this the scheduler's own work shows
 _BLOCKS_A_THREAD = 4  # at least, so that all threads end at about the same time
 _IN_FLIGHT = 3  # tasks a thread that the scheduler is given, so that memory does not grow with the number of games
@@ -186,6 +188,18 @@ def _prepare(job: Job) -> tuple[Player, Writer]:
 # -- At the client ----------------------------------------------------------------------------------------------------
 
 
+def check_address(scheduler: str) -> None:
+    """Refuse what cannot be a scheduler's address.
+
+    Raises
+    ------
+    EngineError
+        If it has no host, no port, or a protocol that Dask does not have.
+    """
+    if not _ADDRESS.fullmatch(scheduler):
+        raise EngineError(f"'{scheduler}' is no address of a Dask scheduler; write HOST:PORT or tcp://HOST:PORT")
+
+
 class DaskEngine:
     """A Dask cluster that plays runs; use it as a context.
 
@@ -248,30 +262,29 @@ class DaskEngine:
             self._own.close()
 
     def _connect(self, own: contextlib.ExitStack) -> Client:
+        import dask
         from distributed import Client, LocalCluster
 
         if self.scheduler is None:
+            own.enter_context(dask.config.set(_SPARING))
             n_workers = self.workers or runner.default_threads()
             cluster = own.enter_context(
                 LocalCluster(
                     n_workers=n_workers,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=":0",
+                    dashboard_address=":0",  # no port that a second run on this machine would want, too
                     silence_logs=logging.CRITICAL,
                     preload=[_IGNORE_CTRL_C],
                 )
             )
             return Client(cluster, set_as_default=False, name="fairdeal")
+        check_address(self.scheduler)
         try:
             return Client(self.scheduler, timeout=CONNECT, set_as_default=False, name="fairdeal")
         except (OSError, TimeoutError) as error:
             raise EngineError(
                 f"there is no Dask scheduler at {self.scheduler}: no answer in {CONNECT:.0f} seconds"
-            ) from error
-        except ValueError as error:
-            raise EngineError(
-                f"'{self.scheduler}' is no address of a Dask scheduler ({error}); write HOST:PORT or tcp://HOST:PORT"
             ) from error
 
     # -- Playing
@@ -505,7 +518,9 @@ class _Sitting:
         if self.engine.n_threads:
             self.seen = self.looked
         elif self.looked - self.seen > PATIENCE:
-            raise EngineError(f"{self.engine.where} has had no worker for a minute; what is finished is kept")
+            raise EngineError(
+                f"{self.engine.where} has had no worker for {PATIENCE:.0f} seconds; what is finished is kept"
+            )
 
 
 def block_size(n_games: int, n_threads: int, rate: float) -> int:
@@ -526,6 +541,14 @@ def _count(n: int, word: str) -> str:
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
+# On one machine Dask's own work takes time from the games: its profiler and monitors look less often, or not at all.
+_SPARING = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.worker.memory.terminate": False,
+}
 # The client is told of Ctrl-C and stops in good order; its workers, in the same group of processes, are to go on.
 _IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 

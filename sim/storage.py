@@ -17,6 +17,7 @@ from typing import Any, cast
 
 EXTRA = "pip install 'fairdeal[cluster]'"
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_NEARLY = re.compile(r"(s3|s3a|gs|gcs|az|abfs|adl|hdfs|memory|file|https?|ftp|sftp|smb|webdav):")  # slashes forgotten
 # Systems without hard links (or where they are forbidden) say so in one of these ways.
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EACCES}
 
@@ -41,17 +42,24 @@ def place(address: str | os.PathLike[str]) -> Path:
         return cast(Path, address)
     text = os.fspath(address)
     if not _ADDRESS.match(text):
+        if _NEARLY.match(text) and not os.path.exists(text):
+            scheme, _, rest = text.partition(":")
+            raise RefusedError(
+                f"'{text}' is neither a folder nor an address; did you mean '{scheme}://{rest.lstrip('/')}'?"
+            )
         return Path(text)
     try:
         from upath import UPath
-
+    except ImportError as error:
+        raise RefusedError(f"{text} needs packages that are not installed: {EXTRA}") from error
+    try:
         # A listing must not be older than the question: other machines write into the folder.
         path = UPath(text, use_listings_cache=False)
         path.fs  # noqa: B018 - imports what this kind of address needs
     except ImportError as error:
-        raise RefusedError(f"{text} needs packages that are not installed ({error}): {EXTRA}") from error
+        raise RefusedError(f"{text} needs a package that is not installed: {_first_line(error)}") from error
     except ValueError as error:
-        raise RefusedError(f"{text} is no address that can be written to ({error})") from error
+        raise RefusedError(f"{text} is no address that is known here: {_first_line(error).lower()}") from error
     if path.protocol in ("file", "local"):
         return Path(path.path)
     return cast(Path, path)
@@ -87,9 +95,16 @@ def one_kind_of_error(path: Path) -> Iterator[None]:
         kind = type(error) if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError) else OSError
         raise kind(error.errno or 0, _first_line(error), str(path)) from error
     except Exception as error:
-        if type(error).__module__.partition(".")[0] not in ("botocore", "aiohttp", "s3fs", "fsspec", "google", "azure"):
+        said = of_a_store(error)
+        if said is None:
             raise
-        raise OSError(0, _first_line(error), str(path)) from error
+        raise OSError(0, said, str(path)) from error
+
+
+def of_a_store(error: Exception) -> str | None:
+    """Return what a store elsewhere says, if the error is one of its library's own; else None."""
+    is_one = type(error).__module__.partition(".")[0] in ("botocore", "aiohttp", "s3fs", "fsspec", "google", "azure")
+    return _first_line(error) if is_one else None
 
 
 def _first_line(error: Exception) -> str:
@@ -274,6 +289,7 @@ __all__ = [
     "advice",
     "is_remote",
     "make",
+    "of_a_store",
     "one_kind_of_error",
     "place",
     "read",

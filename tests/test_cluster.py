@@ -7,6 +7,7 @@ import functools
 import os
 import shutil
 import signal
+import sys
 import time
 
 import pandas as pd
@@ -18,9 +19,10 @@ from sim.api import Sitting
 from sim.game import RANDOM_SCHEME, Player
 from sim.provenance import FORMAT, software
 from sim.runner import play_whole
+from sim.solvability import prepare_solve
 from sim.store import Grid, RunFolder
 from tests.clusters import ROOT, cluster_of, end, python, s3_server, wait_until
-from tests.command_line import refused
+from tests.command_line import good, refused
 from tests.toy import GAME
 
 # Dask leaves sockets of its own for the garbage collector.
@@ -142,9 +144,24 @@ def test_stages_are_played_alike(tmp_path, cluster, expected):
     with DaskEngine(cluster.address) as engine, Sitting(prepared, engine) as sitting:
         for games in (1_000, 2_000, 4_000):
             assert sitting.play_to(games)
-            assert len(sitting.parts(games // 2, games)) > 0
-    assert sitting.results().complete
+            assert [path.name for path in sitting.parts(0, games)] == sorted(os.listdir(tmp_path / "run"))[2:]
+    assert sitting.results().games == 4_000
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "run"), expected.iloc[:4_000])
+
+
+def test_deals_are_solved_alike(tmp_path, cluster):
+    few, more = 20, 2_000
+    frames = []
+    for name in ("plain", "cluster"):
+        with DaskEngine(cluster.address) as opened:
+            engine = opened if name == "cluster" else None
+            known = prepare_solve("bludiste", 60, nodes=few, out=tmp_path / name).play(engine=engine)
+            assert known.complete
+            again = prepare_solve("bludiste", 60, nodes=more, out=tmp_path / f"{name} more", known=known)
+            frames.append([known.frame(), again.play(engine=engine).frame()])
+    for plain, theirs in zip(*frames, strict=True):
+        pd.testing.assert_frame_equal(plain, theirs)
+    assert "unknown" in set(frames[0][0]["status"])
 
 
 def test_rows_on_s3_are_the_same(cluster, expected):
@@ -170,10 +187,45 @@ def test_plain_run_on_s3_repairs_what_is_missing_or_broken(s3, expected):
 
 
 def test_addresses_that_cannot_be_used_are_one_line(s3, monkeypatch):
-    assert "unknown" in refused_run("unknown://bucket/run") or "Unsupported" in refused_run("unknown://bucket/run")
-    assert "bucket" in refused_run("s3://no-such-bucket/run", status=1)
-    monkeypatch.setitem(__import__("sys").modules, "upath", None)
-    assert "pip install 'fairdeal[cluster]'" in refused_run("s3://bucket/run")
+    assert (
+        refused_run("s4://bucket/run")
+        == "s4://bucket/run is no address that is known here: unsupported filesystem: 's4'"
+    )
+    assert refused_run("s3:/bucket/run").endswith("did you mean 's3://bucket/run'?")
+    assert refused_run("s3://no-such-bucket/run", status=1).endswith("the specified bucket does not exist")
+    assert "gs://bucket/run needs a package that is not installed" in refused_run("gs://bucket/run")
+    monkeypatch.setitem(sys.modules, "upath", None)
+    assert refused_run("s3://b/r") == "s3://b/r needs packages that are not installed: pip install 'fairdeal[cluster]'"
+
+
+def test_store_that_does_not_answer_or_does_not_know_us_is_one_line(s3):
+    silent = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
+    nobody = {"AWS_ACCESS_KEY_ID": "", "AWS_CONFIG_FILE": "/none", "AWS_SHARED_CREDENTIALS_FILE": "/none"}
+    run_words = ("run", "bussikuski", "--games", 10, "--quiet", "--out", "s3://bucket/any")
+    for change, words in ((silent, run_words), (nobody, run_words), (nobody, ("summary", "s3://bucket/any"))):
+        done = python("-m", "scripts.cli", *words, env=s3 | change)
+        _, errors = done.communicate(timeout=120)
+        assert done.returncode == 1, errors
+        assert errors.startswith("fairdeal: ")
+        assert errors.count("\n") == 1
+
+
+def test_summary_and_odds_are_read_from_s3(s3, tmp_path):
+    words = ("run", "bussikuski", "--games", "2000", "--quiet", "--out")
+    for keep in ("rows", "summary"):
+        for out in (f"s3://bucket/{keep} kept", tmp_path / keep):
+            good(*words, out, "--keep", keep)
+        for command, *more in (("summary",), ("ask", "driver == 0")):
+            assert good(command, f"s3://bucket/{keep} kept", *more) == good(command, tmp_path / keep, *more)
+
+
+def test_comparison_lies_on_s3(s3, tmp_path):
+    words = ("compare", "bussikuski", "--vary", "give=random,leader", "--games", "1000", "--quiet", "--out")
+    assert good(*words, "s3://bucket/compared") == good(*words, tmp_path / "compared")
+    odds = [
+        good("ask", out, "a.driver == 0 and b.driver == 0") for out in ("s3://bucket/compared", tmp_path / "compared")
+    ]
+    assert odds[0].splitlines()[:5] == odds[1].splitlines()[:5]
 
 
 def refused_run(out, status=2):
@@ -187,7 +239,10 @@ def test_scheduler_that_is_not_there_is_one_line_in_seconds(tmp_path):
     assert said == "there is no Dask scheduler at 127.0.0.1:9: no answer in 4 seconds"
     assert time.monotonic() - began < 15
     assert not (tmp_path / "run").exists()
-    assert "is no address" in refused(*words, "--scheduler", "tcp://host:port:x", status=1)
+    for wrong in ("tcp://host:port:x", "localhost", "http://localhost:80", "", "localhost:", ":8786"):
+        assert f"--scheduler: '{wrong}' is no address of a Dask scheduler" in refused(*words, "--scheduler", wrong)
+    for good_one in ("localhost:8786", "tcp://10.0.0.1:1", "tls://a.b-c:1", "[::1]:8786", "tcp://[fe80::1%eth0]:80"):
+        ours.check_address(good_one)
 
 
 def test_calls_that_make_no_sense_are_refused(tmp_path):
@@ -264,6 +319,17 @@ def test_lost_scheduler_is_one_line_and_what_is_finished_is_kept(tmp_path, expec
     assert 0 < read_manifest(out).n_there < N
     run(GAME, N, out=out, rules=SLOW, threads=8)
     assert same_rows(out, expected)
+
+
+def test_worker_that_dies_of_the_work_ends_the_run(tmp_path, job, monkeypatch):
+    monkeypatch.setattr(ours, "PATIENCE", 2.0)
+    with (
+        cluster_of(tmp_path, 1) as cluster,
+        DaskEngine(cluster.address) as engine,
+        RunFolder(job.path, job.spec, N, job.kernel_hash) as folder,
+        pytest.raises(EngineError, match="has had no worker for 2 seconds; what is finished is kept"),
+    ):
+        engine.play(folder, folder.missing, new_player=functools.partial(os._exit, 1), wanted="all", block=BLOCK)
 
 
 def test_interrupted_client_keeps_what_is_finished(tmp_path, cluster, expected):
