@@ -14,7 +14,6 @@ from sim.storage import place
 
 
 @click.command(
-    short_help="The odds of any condition on the columns, with an interval.",
     epilog=examples(
         "fairdeal ask results/mine 'winner == 0 and turns < 20'",
         "fairdeal ask results/mine \"end == 'stalemate'\" --given 'swaps > 0'",

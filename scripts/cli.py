@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scripts.ask import ask
-from scripts.compare import compare
-from scripts.doctor import doctor
 from scripts.engines import check_engine, engine_options, engines
 from scripts.errors import COMMAND, FAILED, WRONG, Commands, WrongCall, fail
-from scripts.exact import exact
-from scripts.figure import figure
-from scripts.folders import merge, verify
 from scripts.numbers import Count, Share
 from scripts.options import (
     Folder,
@@ -35,13 +29,9 @@ from scripts.options import (
     threads_option,
     until_option,
 )
-from scripts.plan import plan
 from scripts.playing import announce, announce_until, play
 from scripts.progress import Voice
-from scripts.race import race
-from scripts.report import report
-from scripts.solve import nodes_option, print_solvability, solve, solver_options, solver_spec
-from scripts.study import study
+from scripts.solve import nodes_option, print_solvability, solver_options, solver_spec
 from sim.game import Deal, Game, Spec
 from sim.provenance import rebuild_spec
 from sim.rules import RuleError
@@ -315,14 +305,14 @@ def _print_summary(folder: Path, as_json: bool, results: Results | None = None, 
     click.echo(json.dumps({**told, "folder": str(folder)}, ensure_ascii=False))
 
 
-main.add_command(compare)
-main.add_command(ask)
-main.add_command(plan)
-main.add_command(solve)
-main.add_command(race)
-main.add_command(report)
-main.add_command(figure)
-main.add_command(exact)
+main.add_later("scripts.compare:compare", "The same deals under each variant, paired differences with intervals.")
+main.add_later("scripts.ask:ask", "The odds of any condition on the columns, with an interval.")
+main.add_later("scripts.plan:plan", "How many games are needed, from a pilot.")
+main.add_later("scripts.solve:solve", "What share of the deals can be won, with proof.")
+main.add_later("scripts.race:race", "The best of several policies or variants, by elimination.")
+main.add_later("scripts.report:report", "A report with figures, from results.")
+main.add_later("scripts.figure:figure", "A single figure of a report.")
+main.add_later("scripts.exact:exact", "What can be known exactly: fractions, beside simulated values.")
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
@@ -481,10 +471,12 @@ def _replay_deals(voice: Voice, spec: Spec, path: str, as_jsonl: bool, as_json: 
 # -- folders, files, the installation ---------------------------------------------------------------------------------
 
 
-main.add_command(study)
-main.add_command(merge)
-main.add_command(verify)
-main.add_command(doctor)
+main.add_later("scripts.study:study", "Several runs and comparisons from one file.")
+main.add_later("scripts.folders:merge", "Runs of different games of one specification joined.")
+main.add_later(
+    "scripts.folders:verify", "A results folder checked: every byte, and a sample of its games played again."
+)
+main.add_later("scripts.doctor:doctor", "The installation checked.")
 
 
 if __name__ == "__main__":

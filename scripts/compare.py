@@ -57,7 +57,6 @@ HARDLY = 1.25
 
 
 @click.command(
-    short_help="The same deals under each variant, paired differences with intervals.",
     epilog=examples(
         "fairdeal compare autobus --vary bus_size=10,12,15 --games 100k",
         "fairdeal compare autobus --vary 'policy=greedy;planner,greedy,greedy,greedy' --games 10k",

@@ -45,7 +45,7 @@ class Finding:
     found: str
 
 
-@click.command(short_help="The installation checked.", epilog=examples("fairdeal doctor", "fairdeal doctor --json"))
+@click.command(epilog=examples("fairdeal doctor", "fairdeal doctor --json"))
 @json_option
 def doctor(as_json: bool) -> None:
     """Check the installation: packages, the folder of compiled kernels, each game, and that results can be written.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import io
 import os
 import shlex
@@ -98,6 +99,29 @@ def status_of(error: Exception) -> int | None:
     return FAILED if load is not None and isinstance(error, load.LoadError) else None
 
 
+class Later(click.Command):
+    """A command whose module is imported when it is called: ``--help`` lists them all and loads none.
+
+    Parameters
+    ----------
+    place
+        ``module:name`` of the command.
+    short_help
+        What stands in the list.
+    """
+
+    def __init__(self, place: str, short_help: str) -> None:
+        super().__init__(place.partition(":")[2], short_help=short_help)
+        self.place = place
+
+    def load(self) -> click.Command:
+        """Return the command itself."""
+        module, _, name = self.place.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        command.short_help = self.short_help
+        return command
+
+
 class Commands(click.Group):
     """A group of commands whose errors are one line each, and that is silent when its reader goes away."""
 
@@ -125,6 +149,24 @@ class Commands(click.Group):
             _forget_stdout()
             status = FAILED
         sys.exit(status if isinstance(status, int) else 0)
+
+    def add_later(self, place: str, short_help: str) -> None:
+        """Add a command that is imported when it is called; see `Later`."""
+        self.add_command(Later(place, short_help))
+
+    def load(self, name: str) -> click.Command:
+        """Return a command, imported if it was not yet."""
+        command = self.commands[name]
+        if isinstance(command, Later):
+            self.commands[name] = command = command.load()
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called, imported."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else self.load(name), rest
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they are needed, not of the alphabet."""

@@ -39,7 +39,6 @@ LONGEST_FRACTION = 29
 
 
 @click.command(
-    short_help="What can be known exactly: fractions, beside simulated values.",
     epilog=examples(
         "fairdeal exact bussikuski",
         "fairdeal exact bussikuski --rule diamond_rows=1,2,3,2,1 --rule blockers=KA --games 1M",

@@ -17,7 +17,6 @@ PICTURES = (".svg", ".png", ".pdf")
 
 
 @click.command(
-    short_help="A single figure of a report.",
     epilog=examples(
         "fairdeal figure seats results/mine -o seats.svg",
         "fairdeal figure forest results/both --margin 0.5% -o differences.png",

@@ -21,7 +21,6 @@ MOST_SEED = 2**64 - 1
 
 
 @click.command(
-    short_help="Runs of different games of one specification joined.",
     epilog=examples(
         "fairdeal merge results/monday results/tuesday --out results/both",
         "fairdeal merge results/share-* --out results/whole",
@@ -57,7 +56,6 @@ def merge(folders: tuple[Path, ...], out: Path, as_json: bool, quiet: bool, no_p
 
 
 @click.command(
-    short_help="A results folder checked: every byte, and a sample of its games played again.",
     epilog=examples("fairdeal verify results/mine", "fairdeal verify results/mine --sample 100k --sample-seed 1"),
 )
 @click.argument("folders", nargs=-1, required=True, type=Folder(), metavar="DIR…")

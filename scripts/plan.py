@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="How many games are needed, from a pilot.",
     epilog=examples(
         "fairdeal plan results/pilot 'winner == 0' --half-width 0.1%",
         "fairdeal plan results/pilot turns --half-width 0.05",

@@ -59,7 +59,6 @@ class Contestant:
 
 
 @click.command(
-    short_help="The best of several policies or variants, by elimination.",
     epilog=examples(
         "fairdeal race autobus --policies random,greedy,planner --games 20k",
         "fairdeal race bussikuski --policies own,counting,random --slot guess --games 1M --margin 0.5%",

@@ -39,7 +39,6 @@ page_options = (
 
 
 @click.command(
-    short_help="A report with figures, from results.",
     epilog=examples(
         "fairdeal report results/mine",
         "fairdeal report results/mine -o mine.pdf --open",

@@ -47,7 +47,6 @@ nodes_option = click.option(
 
 
 @click.command(
-    short_help="What share of the deals can be won, with proof.",
     epilog=examples(
         "fairdeal solve bludiste --games 10k",
         "fairdeal solve bludiste --games 1000 --rule columns=12 --keep-moves --out results/twelve",

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from scripts.errors import COMMAND, WRONG, fail, say_usage
+from scripts.errors import COMMAND, WRONG, Commands, fail, say_usage
 from scripts.options import examples, quiet_options, read_spec
 from sim.rules import RuleError, listed, nearest
 
@@ -62,7 +62,6 @@ class Entry:
 
 
 @click.command(
-    short_help="Several runs and comparisons from one file.",
     epilog=examples(
         "fairdeal study --example > mine.toml", "fairdeal study mine.toml", "fairdeal study mine.toml --dry"
     ),
@@ -108,10 +107,8 @@ def _prepare(root: click.Context, entry: Entry, manner: Sequence[str], file: Pat
     from scripts.variants import build_variants, read_factors
 
     name, *words = entry.words
-    assert isinstance(root.command, click.Group)
-    command = root.command.commands.get(name)
-    if command is None:
-        fail(WRONG, f"{file}: {entry.where}: this version has no command {name}")
+    assert isinstance(root.command, Commands)
+    command = root.command.load(name)
     try:
         call = command.make_context(name, [*words, *manner], parent=root)
         game = call.params["game"]
