@@ -39,7 +39,7 @@ def examples():
 @pytest.mark.parametrize("line", [line for line in examples() if "COMMAND" not in line])
 def test_every_command_line_that_is_shown_can_be_called(line):
     _, name, *words = itertools.takewhile(lambda word: word not in {">", "|"}, shlex.split(line))
-    main.load(name).make_context(name, words, parent=click.Context(main, info_name="fairdeal"))
+    main.load(name).make_context(name, words, parent=click.Context(main, info_name="fairdeal", **main.context_settings))
 
 
 def test_the_readme_shows_commands():
