@@ -21,11 +21,13 @@ def python(*words, cwd=ROOT, path=ROOT, **more):
         cwd=cwd,
         env=env,
         start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
         text=True,
-        **more,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more},
     )
+
+
+# What a server logs must go somewhere: a pipe that nobody reads fills up, and the server waits for ever.
+SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 def wait_until(condition, what, patience=PATIENCE):
@@ -54,14 +56,16 @@ class Cluster:
         self.workers = []
         file = self.folder / "scheduler.json"
         words = ("-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--no-show")
-        self.scheduler = python(*words, "--scheduler-file", file, env=self.env)
+        self.scheduler = python(*words, "--scheduler-file", file, env=self.env, **SILENT)
         wait_until(lambda: file.exists() and file.read_text().strip(), "the scheduler")
         self.address = wait_until(lambda: _address(file), "the scheduler's address")
 
     def add_worker(self, cwd=ROOT, path=ROOT, threads=1):
         """Start a worker; it is not waited for."""
         words = ("-m", "dask", "worker", self.address, "--no-nanny", "--no-dashboard", "--nthreads", threads)
-        self.workers.append(python(*words, "--local-directory", self.folder, cwd=cwd, path=path, env=self.env))
+        self.workers.append(
+            python(*words, "--local-directory", self.folder, cwd=cwd, path=path, env=self.env, **SILENT)
+        )
         return self.workers[-1]
 
     def wait_for_workers(self, n_workers):
@@ -107,7 +111,7 @@ def s3_server():
         "server = ThreadedMotoServer('127.0.0.1', 0, verbose=False); server.start(); "
         "print(server.get_host_and_port()[1], flush=True); time.sleep(3600)"
     )
-    process = python("-c", code)
+    process = python("-c", code, stderr=subprocess.DEVNULL)
     try:
         env = {**S3, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{int(process.stdout.readline())}"}
         made = python("-c", "import s3fs; s3fs.S3FileSystem().mkdir('bucket')", env=env)
