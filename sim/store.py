@@ -132,11 +132,15 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             keep=keep,
             joint=tuple(tuple(group) for group in document.get("joint") or ()),
         )
+    except RefusedError as error:
+        raise RefusedError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error!r}") from error
 
 
 def _read_part(entry: Mapping[str, Any], keep: str) -> Part:
+    if "sha256" not in entry:
+        raise RefusedError("the folder was written by an earlier version, without a hash of each file: play it again")
     kind = kept.Kept if keep == SUMMARY else Part
     part = kind(int(entry["first"]), int(entry["games"]), int(entry["size"]), entry["footer"], entry["sha256"])
     if part.name != entry["name"]:

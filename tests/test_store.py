@@ -267,6 +267,15 @@ def test_flipped_byte_in_the_data_is_found_by_check(folder, at):
     ]
 
 
+def test_a_folder_of_an_earlier_version_is_refused_as_such(folder):
+    path = folder / "_run.json"
+    document = json.loads(path.read_text())
+    del document["parts"][2]["sha256"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(RefusedError, match=r"_run.json: the folder was written by an earlier version"):
+        read_manifest(folder)
+
+
 def test_rows_with_a_flipped_byte_are_not_read(folder):
     results = run(GAME, N, out=folder)
     flipped(part(folder, 2), 900)
