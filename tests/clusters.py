@@ -5,9 +5,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
+
+from tests.processes import start_python
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 60.0
@@ -16,14 +17,7 @@ PATIENCE = 60.0
 def python(*words, cwd=ROOT, path=ROOT, **more):
     """Start a Python process that finds our modules in `path`."""
     env = {**os.environ, "PYTHONPATH": str(path), **more.pop("env", {})}
-    return subprocess.Popen(
-        [sys.executable, *map(str, words)],
-        cwd=cwd,
-        env=env,
-        start_new_session=True,
-        text=True,
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more},
-    )
+    return start_python(*words, cwd=cwd, env=env, **more)
 
 
 # What a server logs must go somewhere: a pipe that nobody reads fills up, and the server waits for ever.

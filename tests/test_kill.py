@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import pandas as pd
 import pytest
 
 from sim import check, prepare, read_manifest, run
+from tests.processes import start_python
 from tests.toy import GAME
 
 N = 40_000
@@ -25,9 +24,7 @@ def start(out, block, threads=2):
         f"from tests.toy import GAME; from sim import run; "
         f"print(run(GAME, {N}, rules={RULES}, out={str(out)!r}, block={block}, threads={threads}).n_played)"
     )
-    return subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    return start_python("-c", code)
 
 
 def wait_for_parts(process, out, n_parts, patience=30.0):
