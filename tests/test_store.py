@@ -514,6 +514,40 @@ def test_read_only_disk_is_refused_but_read(tmp_path, expected, kind):
         disk.read_only(False)
 
 
+def test_permission_lost_in_mid_run_keeps_what_is_finished(tmp_path, expected):
+    # A real disk is not made read-only while the run's lock is open on it.
+    with small_disk(disks.Pretended, tmp_path / "disk") as disk:
+        out = disk.path / "run"
+
+        def take_away(done, wanted, rate):
+            if len(list(out.glob("part-*"))) >= 2:
+                disk.read_only(True)
+
+        with pytest.raises(StoreError, match="run cannot be written: read-only file system") as caught:
+            run(GAME, N, rules={"pace": 100}, block=BLOCK, threads=1, out=out, progress=take_away)
+        assert "\n" not in str(caught.value)
+        assert not [name for name in os.listdir(out) if name.endswith(".tmp")]
+        disk.read_only(False)
+        results = run(GAME, N, rules={"pace": 100}, out=out)
+        assert results.n_played <= N - 2 * BLOCK
+        assert same_rows(out, expected)
+
+
+def test_folder_deleted_in_mid_run_is_one_line(tmp_path, expected):
+    out = tmp_path / "run"
+
+    def delete(done, wanted, rate):
+        if len(list(out.glob("part-*"))) >= 2:
+            shutil.rmtree(out)
+
+    with pytest.raises(StoreError, match="run cannot be written: no such file or directory") as caught:
+        run(GAME, N, rules={"pace": 100}, block=BLOCK, threads=1, out=out, progress=delete)
+    assert "\n" not in str(caught.value)
+    assert not out.exists()
+    run(GAME, N, rules={"pace": 100}, out=out)
+    assert same_rows(out, expected)
+
+
 def test_folder_without_permission_is_refused(tmp_path, folder):
     code = f"""
 import os, sys
