@@ -12,7 +12,7 @@ pytestmark = [
 ]
 
 GAMES = 3_000_000
-ROUNDS = 3
+ROUNDS = 12
 
 
 def best_ratio(one, two):
