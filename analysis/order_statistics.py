@@ -16,6 +16,7 @@ estimate is their definition 1, a value that did occur.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 
@@ -24,6 +25,9 @@ import numpy as np
 from analysis.intervals import CONFIDENCE, Interval, normal_quantile
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+_FEW = 10_000
+"""Up to so many values binomial probabilities are added up one by one."""
 
 _LARGE = 10_000
 """From so many values on (and so many times p (1 - p)) the ranks are first sought within `_NEAR` of a normal law."""
@@ -91,9 +95,11 @@ def ranks(n: int, level: float, confidence: float = CONFIDENCE) -> tuple[int, in
     The lower is the largest rank with P(B < rank) ≤ tail, the upper the smallest with P(B ≥ rank) ≤ tail, for B
     binomial with `n` and `level` and a tail of half the error.
     """
+    tail = (1 - confidence) / 2
+    if n <= _FEW:
+        return _summed_ranks(n, level, tail)
     from scipy.special import bdtr, bdtrc, bdtrik
 
-    tail = (1 - confidence) / 2
     below, above = (_least(float(bdtrik(y, n, level))) for y in (tail, 1 - tail))
     if n < 2**31:  # what the library's binomial distribution takes; beyond, its inverse is near enough to be right
         while below > 0 and bdtr(below - 1, n, level) > tail:
@@ -104,6 +110,25 @@ def ranks(n: int, level: float, confidence: float = CONFIDENCE) -> tuple[int, in
             above -= 1
         while bdtrc(above, n, level) > tail:
             above += 1
+    return below, above + 1
+
+
+@functools.cache
+def _summed_ranks(n: int, level: float, tail: float) -> tuple[int, int]:
+    """Return the same by adding up binomial probabilities: loading scipy would take a fifth of a small run's time."""
+    log_p, log_q, whole = math.log(level), math.log1p(-level), math.lgamma(n + 1)
+
+    def chance(k: int) -> float:
+        return math.exp(whole - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * log_p + (n - k) * log_q)
+
+    below, left = 0, chance(0)
+    while left <= tail:
+        below += 1
+        left += chance(below)
+    above, right = n, chance(n)
+    while right <= tail:
+        above -= 1
+        right += chance(above)
     return below, above + 1
 
 

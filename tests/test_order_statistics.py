@@ -63,3 +63,13 @@ def test_values_seldom_enough_end_where_the_column_ends():
     assert quantiles({}, low=0, high=20)[0.5].n == 0
     with pytest.raises(ValueError, match="quantile 5 is not between 0 and 1"):
         quantiles({1: 1}, [5])
+
+
+@pytest.mark.parametrize("level", [0.05, 0.25, 0.5, 0.75, 0.95])
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 73, 100, 1_000, 4_096, 10_000])
+def test_ranks_of_few_values_are_those_of_the_binomial_law(n, level):
+    first, last = ranks(n, level)
+    law = stats.binom(n, level)
+    assert law.cdf(first - 1) <= 0.025 < law.cdf(first)
+    assert law.sf(last - 1) <= 0.025
+    assert last == 0 or law.sf(last - 2) > 0.025
