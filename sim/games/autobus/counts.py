@@ -21,6 +21,7 @@ from sim.games.autobus.moves import (
     discard_is_due,
     end_turn,
     may_bury,
+    may_swap,
     reaches_cap,
     recycle,
     show,
@@ -227,7 +228,7 @@ def give_up_counts(state: Any, rules: Any, seat: int, is_due: bool) -> None:
 @compiled
 def give_up_counts_without_pile(state: Any, rules: Any, seat: int, kind: int) -> None:
     """Give up a card where none joins its equals and no pile is empty; `kind` is the highest."""
-    if rules.swap and swap_counts(state, rules, seat):
+    if may_swap(rules) and swap_counts(state, rules, seat):
         return
     if may_bury(rules, False):
         bury(state, seat, kind)
@@ -252,5 +253,10 @@ def play_turn_counts(state: Any, rules: Any, seat: int) -> bool:
         if reaches_cap(state, rules):
             state.end = TURN_CAP
             return True
-    give_up_counts(state, rules, seat, (state.n_hand[seat] > 0) & discard_is_due(state, rules))
+    give_up_counts(
+        state,
+        rules,
+        seat,
+        (state.n_hand[seat] > 0) & discard_is_due(rules, state.turn_placed, state.pass_placed_from_hand),
+    )
     return end_turn(state, rules)

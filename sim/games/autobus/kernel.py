@@ -31,8 +31,22 @@ from sim.games.autobus.moves import (
     talon_size,
     win,
 )
-from sim.games.autobus.policies import BUS, HAND, NO_WAY, STOP, STORAGE, choose_discard, choose_placement
-from sim.games.autobus.record import BURY, COPIES, FROM_BUS, FROM_HAND, FROM_STORAGE, MAX_CARDS, STATE_DTYPE, SWAP
+from sim.games.autobus.policies import choose_discard, choose_placement
+from sim.games.autobus.record import (
+    BURY,
+    BUS,
+    COPIES,
+    FROM_BUS,
+    FROM_HAND,
+    FROM_STORAGE,
+    HAND,
+    MAX_CARDS,
+    NO_WAY,
+    STATE_DTYPE,
+    STOP,
+    STORAGE,
+    SWAP,
+)
 from sim.jit import compiled, inlined
 
 __all__ = ["fold", "new_scratch", "play_block", "play_counted", "play_deal", "play_games"]
@@ -137,7 +151,7 @@ def play_turn(state: Any, rules: Any, events: Any, seat: int) -> bool:
         if reaches_cap(state, rules):
             state.end = TURN_CAP
             return True
-    if state.n_hand[seat] > 0 and discard_is_due(state, rules):
+    if state.n_hand[seat] > 0 and discard_is_due(rules, state.turn_placed, state.pass_placed_from_hand):
         give_up(state, rules, events, seat)
     state.wanted_left[seat] = state.wanted
     return end_turn(state, rules)

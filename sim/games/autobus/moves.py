@@ -402,10 +402,16 @@ def can_join_equals(state: Any, rules: Any, seat: int) -> bool:
 
 
 @inlined
+def may_swap(rules: Any) -> bool:
+    """Tell whether equal hand cards may be exchanged for a pile (`swap`)."""
+    return rules.swap != 0
+
+
+@inlined
 def can_swap(state: Any, rules: Any, seat: int, rank: int, pile: int) -> bool:
     """Tell whether cards of a rank may be exchanged for a pile, if no pile is empty (step 4c i)."""
     k = state.n_storage[seat, pile] + 1
-    return rules.swap != 0 and 2 <= k <= 4 and count_rank(state, seat, rank) >= k
+    return may_swap(rules) and 2 <= k <= 4 and count_rank(state, seat, rank) >= k
 
 
 @inlined
@@ -443,10 +449,15 @@ def swap(state: Any, seat: int, rank: int, pile: int) -> int:
 
 
 @inlined
-def discard_is_due(state: Any, rules: Any) -> bool:
-    """Tell whether a card has to be given up, if the hand holds one (`discard_when`)."""
-    placed = state.turn_placed if rules.discard_unless_turn else state.pass_placed_from_hand
-    return placed == 0
+def discard_is_due(rules: Any, in_turn: int, from_hand: int) -> bool:
+    """Tell whether a card has to be given up, if the hand holds one (`discard_when`).
+
+    Parameters
+    ----------
+    in_turn, from_hand
+        Cards placed in this turn, and from the hand in its last pass.
+    """
+    return (in_turn if rules.discard_unless_turn else from_hand) == 0
 
 
 @inlined

@@ -12,14 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from sim.games.autobus.moves import ONE, bus_top, can_swap, class_of, is_wanted, may_bury, pile_rank, talon_size
+from sim.games.autobus.moves import (
+    ONE,
+    bus_top,
+    can_swap,
+    class_of,
+    discard_is_due,
+    is_wanted,
+    may_bury,
+    pile_rank,
+    talon_size,
+)
 from sim.games.autobus.outlook import bit, look, missing_below, worth
-from sim.games.autobus.record import BURY, COPIES, N_RANKS, SWAP, TO_EMPTY, TO_EQUAL
+from sim.games.autobus.record import (
+    BURY,
+    BUS,
+    COPIES,
+    HAND,
+    N_RANKS,
+    NO_WAY,
+    STOP,
+    STORAGE,
+    SWAP,
+    TO_EMPTY,
+    TO_EQUAL,
+)
 from sim.jit import compiled, inlined
 from sim.rng import lowest_one
-
-# As in `policies`, which imports this module.
-STOP, HAND, STORAGE, BUS, NO_WAY = -1, 0, 64, 1024, -1
 
 MOST_ENDS = 200  # of the turn that a search looks at
 WORST = -1.0
@@ -207,9 +226,8 @@ def value_of_end(state: Any, rules: Any, n_placed: int, n_from_hand: int) -> flo
     plan = state.plan
     if plan.n_hand == 0:
         return worth(plan, rules, talon_size(state) > 0)
-    n = state.turn_placed + n_placed if rules.discard_unless_turn else state.pass_placed_from_hand + n_from_hand
     value = WORST
-    if n == 0:
+    if discard_is_due(rules, state.turn_placed + n_placed, state.pass_placed_from_hand + n_from_hand):
         value, _, _ = best_discard(plan, rules)
     return value if value > WORST else worth(plan, rules, False)
 

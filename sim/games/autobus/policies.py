@@ -1,7 +1,7 @@
 """Autobus's policies: what a seat places, and what it gives up.
 
-A placement is a number: `HAND` + place in the hand, `STORAGE` + 32 × pile + place in the pile, `BUS`; or `STOP`. A way
-to give up a card is (how, a, pile): a hand card's place, or the rank of a swap.
+A placement is a number (see `record.STOP`). A way to give up a card is (how, a, pile): a hand card's place, or the rank
+of a swap.
 """
 
 from __future__ import annotations
@@ -21,18 +21,24 @@ from sim.games.autobus.moves import (
     pile_rank,
 )
 from sim.games.autobus.planner import plan_discard, plan_placement
-from sim.games.autobus.record import BURY, COPIES, N_RANKS, SWAP, TO_EMPTY, TO_EQUAL
+from sim.games.autobus.record import (
+    BURY,
+    BUS,
+    COPIES,
+    HAND,
+    N_RANKS,
+    NO_WAY,
+    STOP,
+    STORAGE,
+    SWAP,
+    TO_EMPTY,
+    TO_EQUAL,
+)
 from sim.games.autobus.rules import SLOTS
 from sim.jit import compiled, inlined
 from sim.rng import draw_below
 
 PLANNER = list(SLOTS[0].choices).index("planner")
-
-STOP = -1
-HAND = 0
-STORAGE = 64
-BUS = 1024
-NO_WAY = -1
 
 
 @inlined

@@ -128,6 +128,11 @@ STATE_DTYPE = np.dtype(
 FROM_HAND, FROM_STORAGE, FROM_BUS = 0, 1, 2
 TO_EMPTY, TO_EQUAL, SWAP, BURY = 0, 1, 2, 3
 
+# What a policy answers: `HAND` + place in the hand, `STORAGE` + `COPIES` × pile + place in the pile, `BUS`, or `STOP`;
+# and in place of a way to give up a card that there is none.
+STOP, HAND, STORAGE, BUS = -1, 0, 64, 1024
+NO_WAY = -1
+
 # Events for telling a game: see `sim.events`; the kind and its numbers.
 TURN = 1  # seat
 DRAW = 2  # seat, card
