@@ -86,9 +86,9 @@ from sim.games.bludiste.solving import (
     freezes,
     has_cell,
     is_closed,
-    keep_furthest,
     list_placements,
     moved_down,
+    note_arrival,
     open_row,
     place,
     relax,
@@ -637,11 +637,10 @@ def search_learning(s: Any, table: Any, rules: Any, node_limit: int) -> int:
         if entering:
             entering = False
             result = settle(s, rules)
-            keep_furthest(s)
+            note_arrival(s, result)
             if result == WON:
                 return SOLVED
             if result != CHOICE:
-                count_end(s, result)
                 continue
             if rules.shortcuts & TABLE and is_known(s, table, rules):
                 count_end(s, KNOWN)

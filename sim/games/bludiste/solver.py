@@ -71,10 +71,10 @@ from sim.games.bludiste.solving import (
     is_dead,
     is_filled_row,
     is_met,
-    keep_furthest,
     list_graces,
     list_placements,
     make,
+    note_arrival,
     place,
     rank_is_free,
     relax,
@@ -428,11 +428,10 @@ def search(s: Any, table: Any, rules: Any, node_limit: int) -> int:
         if entering:
             entering = False
             result = settle(s, rules)
-            keep_furthest(s)
+            note_arrival(s, result)
             if result == WON:
                 return SOLVED
             if result != CHOICE:
-                count_end(s, result)
                 continue
             if s.nodes >= node_limit:
                 return UNKNOWN

@@ -440,6 +440,14 @@ def keep_furthest(s: Any) -> None:
 
 
 @inlined
+def note_arrival(s: Any, result: int) -> None:
+    """Take note of the position that is reached, and of the end if it is one."""
+    keep_furthest(s)
+    if result not in (WON, CHOICE):
+        count_end(s, result)
+
+
+@inlined
 def count_refills(s: Any, rules: Any) -> int:
     """Count the cards of a line that came into gaps."""
     n_refills = 0
