@@ -30,6 +30,14 @@ class Tmpfs:
         subprocess.run(["umount", self.path], check=True)
 
 
+def _size(path):
+    """Return a file's bytes; none if it is a folder, or another thread has removed it in the meantime."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:
+        return 0
+
+
 class Pretended:
     """A folder of a usual disk in which calls fail as they do on a full or a read-only one."""
 
@@ -61,7 +69,7 @@ class Pretended:
         return call
 
     def fsync(self, file):
-        if sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file()) > self.most_bytes:
+        if sum(map(_size, self.path.rglob("*"))) > self.most_bytes:
             raise OSError(errno.ENOSPC, "No space left on device")
         self.sync(file)
 
