@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LARGEST_BLOCK = 2**19
 SMALLEST_BLOCK = 2**10
+# The last blocks of a run are about this small a share of what a thread plays.
+LAST_SHARE = 32
 LARGEST_CHUNK = 2**13
 FIRST_CHUNK = 2**6
 # A chunk grows while it takes less than the first and shrinks when it takes more than the second (seconds).
@@ -63,10 +65,34 @@ def default_threads() -> int:
     return os.cpu_count() or 1
 
 
-def block_size(n_games: int, threads: int) -> int:
-    """Return the default number of games in a block: about four blocks a thread, within bounds."""
-    wanted = -(-n_games // (4 * threads))
-    return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, -(-wanted // SMALLEST_BLOCK) * SMALLEST_BLOCK))
+def block_sizes(n_games: int, threads: int) -> Iterator[int]:
+    """Yield the default numbers of games of successive blocks.
+
+    Each block is half a thread's share of what is left, within bounds: few blocks, and at the end small ones, so that
+    no thread waits long for the last of another (guided self-scheduling; Polychronopoulos and Kuck, 1987).
+    """
+    least = max(SMALLEST_BLOCK, -(-n_games // (LAST_SHARE * threads)))
+    while n_games > 0:
+        wanted = max(least, -(-n_games // (2 * threads)))
+        size = min(LARGEST_BLOCK, -(-wanted // SMALLEST_BLOCK) * SMALLEST_BLOCK, n_games)
+        yield size
+        n_games -= size
+
+
+def share_out(ranges: Iterable[Range], threads: int) -> deque[Range]:
+    """Return the ranges in pieces of the default sizes, or smaller where a range ends."""
+    ranges = list(ranges)
+    sizes = block_sizes(sum(n_games for _, n_games in ranges), threads)
+    pieces: deque[Range] = deque()
+    room = 0
+    for first, n_games in ranges:
+        at, end = first, first + n_games
+        while at < end:
+            room = room or next(sizes)
+            size = min(room, end - at)
+            pieces.append((at, size))
+            at, room = at + size, room - size
+    return pieces
 
 
 def cut(ranges: Iterable[Range], block: int) -> deque[Range]:
@@ -215,7 +241,7 @@ def play(
     receive
         Takes the sink's receipts in the calling thread.
     threads, block
-        Default: the processors there are; `block_size`.
+        Default: the processors there are; `block_sizes`.
     progress
         Called about ten times a second, and at the end.
     n_there
@@ -235,7 +261,7 @@ def play(
     if not n_games:
         return Tally(0, 0.0)
     crew = _Crew(player, sink, receive or (lambda receipt: None), stop)
-    blocks = cut(ranges, min(block or block_size(n_games, threads), LARGEST_BLOCK))
+    blocks = share_out(ranges, threads) if block is None else cut(ranges, min(block, LARGEST_BLOCK))
 
     def tell(done: int, rate: float) -> None:
         if progress is not None:

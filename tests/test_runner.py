@@ -69,10 +69,22 @@ def test_ranges_are_cut_into_blocks():
 
 @pytest.mark.parametrize("threads", [1, 2, 64])
 @pytest.mark.parametrize("n_games", [1, 1000, 10**6, 10**9])
-def test_default_blocks_give_every_thread_work(n_games, threads):
-    block = runner.block_size(n_games, threads)
-    assert runner.SMALLEST_BLOCK <= block <= runner.LARGEST_BLOCK
-    assert block == runner.SMALLEST_BLOCK or n_games / block >= 3 * threads
+def test_default_blocks_give_every_thread_work_to_the_end(n_games, threads):
+    sizes = list(runner.block_sizes(n_games, threads))
+    assert sum(sizes) == n_games
+    assert max(sizes) <= runner.LARGEST_BLOCK
+    assert all(size >= runner.SMALLEST_BLOCK for size in sizes[:-1])
+    assert max(sizes) <= max(runner.SMALLEST_BLOCK, n_games / threads)
+    assert sizes[-1] <= max(runner.SMALLEST_BLOCK, n_games / threads / 16)
+    assert len(sizes) <= 24 * threads + n_games / runner.LARGEST_BLOCK
+
+
+def test_default_blocks_fill_every_range():
+    ranges = [(0, 5_000), (9_000, 1), (20_000, 70_000)]
+    pieces = runner.share_out(ranges, 2)
+    assert [game for first, n in pieces for game in range(first, first + n)] == [
+        game for first, n in ranges for game in range(first, first + n)
+    ]
 
 
 def test_few_blocks_are_in_flight():
