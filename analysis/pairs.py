@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +136,12 @@ def aligned(
     LoadError
         If a side's games are not in ascending order, each once.
     """
-    cursors = [_Cursor(side, names, batch_rows) for side, names in zip(sides, columns, strict=True)]
+    with ThreadPoolExecutor(1, thread_name_prefix="reader") as reader:
+        cursors = [_Cursor(side, names, batch_rows, reader) for side, names in zip(sides, columns, strict=True)]
+        yield from _matched(cursors)
+
+
+def _matched(cursors: Sequence[_Cursor]) -> Iterator[tuple[Array, list[pa.RecordBatch]]]:
     while all(cursor.fill() for cursor in cursors):
         end = min(cursor.index[-1] for cursor in cursors)
         taken = [cursor.take(end) for cursor in cursors]
@@ -175,22 +181,25 @@ def rows_between(
 
 
 class _Cursor:
-    """A place in one side's rows."""
+    """A place in one side's rows; the next batch is read by another thread while this one is looked at."""
 
-    def __init__(self, side: Side, columns: Sequence[str], batch_rows: int) -> None:
+    def __init__(self, side: Side, columns: Sequence[str], batch_rows: int, reader: ThreadPoolExecutor) -> None:
         self.name = side.name
         self.index: Array = np.empty(0, np.uint64)
         self._columns = list(columns)
         self._batches = side.read([INDEX, *(name for name in columns if name != INDEX)], batch_rows)
         self._rows: pa.RecordBatch = None
         self._last = -1
+        self._reader = reader
+        self._ahead = reader.submit(next, self._batches, None)
 
     def fill(self) -> bool:
         """Read on if there are no rows at hand; return False at the end."""
         while not len(self.index):
-            batch = next(self._batches, None)
+            batch = self._ahead.result()
             if batch is None:
                 return False
+            self._ahead = self._reader.submit(next, self._batches, None)
             self._rows = batch
             self.index = self._read_index(batch)
         return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -180,6 +182,7 @@ def compare(
     if keep != "rows":
         keeper.there()  # refuses the counts of another comparison before anything is written
     voice = Voice(quiet)
+    threading.Thread(target=_import_statistics, daemon=True).start()
     plan = _write_plan(factors, variants, chosen, parent, keep)
     decided = None
     if keep != "rows":
@@ -208,6 +211,12 @@ def compare(
     found = compare_folders(plan, margin=Margins(**margin), columns=columns or None)
     _print(found, chosen, factors, by, as_json, parent, decided)
     voice.say(f"Compared in {time.monotonic() - began:.2g} s; results in {parent}")
+
+
+def _import_statistics() -> None:
+    """Import what the analysis will use, which takes a second, while games are played."""
+    for name in ("analysis.comparison", "statsmodels.stats.contingency_tables", "statsmodels.stats.multitest"):
+        importlib.import_module(name)
 
 
 def _check_columns(
