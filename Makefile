@@ -26,8 +26,8 @@ compile: $(READY) ## Compiles the kernels, so that the first run need not.
 run: compile ## Plays one million games of Bussikuski and prints the summary.
 	$(BIN)/fairdeal run bussikuski --games 1M --seed 1
 
-test: lint ## Runs lint and the tests (under 8 minutes on two cores).
-	$(BIN)/python -m pytest
+test: lint compile ## Runs lint and the tests (under 8 minutes on two cores).
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 validate: $(READY) ## Runs the slow statistical checks.
 	$(BIN)/python -m pytest tests/validation -m validation

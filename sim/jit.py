@@ -3,7 +3,8 @@
 Compiled kernels are kept on disk, those of a module in a folder named by a hash of everything that decides what they
 do: the sources of the module and of all of ``sim`` that it imports, and numba's version. numba's own check looks at one
 file at a time, so an edited helper module would go on running as it was; a new folder's name makes that impossible. An
-edit elsewhere, of a text or of another game, leaves the kernels as they are.
+edit elsewhere, of a text or of another game, leaves the kernels as they are. Folders that were not used for thirty days
+are removed when their module is compiled anew.
 
 References
 ----------
@@ -18,7 +19,9 @@ import importlib
 import importlib.metadata
 import os
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -30,6 +33,8 @@ from numba.core import event
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 CACHE_VARIABLE = "FAIRDEAL_CACHE"
+DAY = 86_400
+KEPT_DAYS = 30
 
 ROOT = Path(__file__).parent.parent
 # An import of ours: what stands between `from` and `import`, and the names, in brackets or to the line's end.
@@ -105,8 +110,21 @@ def cache_folder(module: str) -> Path:
         except OSError:
             continue
         if os.access(folder, os.W_OK) and _is_ours(parent):
+            if time.time() - folder.stat().st_mtime > DAY:
+                os.utime(folder)
+            if not any(folder.iterdir()):
+                _forget_old(folder)
             return folder
     return parents[-1] / name
+
+
+def _forget_old(folder: Path) -> None:
+    """Remove what was compiled of a module's older sources and has not been used for `KEPT_DAYS`."""
+    module, _, _ = folder.name.rpartition("-")
+    for other in folder.parent.glob(f"{module}-{'[0-9a-f]' * 16}"):
+        with contextlib.suppress(OSError):
+            if time.time() - other.stat().st_mtime > KEPT_DAYS * DAY:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def _load_without_blas() -> None:

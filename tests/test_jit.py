@@ -1,8 +1,10 @@
 """Compiled kernels on disk: what decides them, and that nothing else does."""
 
 import importlib
+import os
 import subprocess
 import sys
+import time
 
 import pytest
 from numba.core.registry import CPUDispatcher
@@ -88,3 +90,22 @@ def test_kernels_are_kept_by_module(tmp_path, monkeypatch):
     (folder,) = tmp_path.iterdir()
     assert folder.name == f"rng-{jit.kernel_hash('sim.rng')}"
     assert list(folder.rglob("*.nbc"))
+
+
+def test_kernels_of_old_sources_are_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setenv(jit.CACHE_VARIABLE, str(tmp_path))
+    jit.cache_folder.cache_clear()
+    days = {"rng-0123456789abcdef": 31, "rng-0123456789abcde0": 29, "cards-0123456789abcdef": 31, "rng-mine": 31}
+    for name, age in days.items():
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, 2 * (time.time() - age * jit.DAY,))
+    try:
+        folder = jit.cache_folder("sim.rng")
+        assert {path.name for path in tmp_path.iterdir()} == {folder.name, *days} - {"rng-0123456789abcdef"}
+        (folder / "kernel").touch()
+        os.utime(folder, 2 * (time.time() - 31 * jit.DAY,))
+        jit.cache_folder.cache_clear()
+        assert jit.cache_folder("sim.rng") == folder
+        assert time.time() - folder.stat().st_mtime < 60
+    finally:
+        jit.cache_folder.cache_clear()

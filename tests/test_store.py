@@ -563,7 +563,7 @@ for out in sys.argv[2:]:
         print(error)
 """
     for path in tmp_path.parents:
-        if path.name.startswith("pytest-"):  # made for its owner alone
+        if path.name.startswith(("pytest-", "popen-")):  # made for its owner alone
             path.chmod(path.stat().st_mode | 0o111)
     (tmp_path / "warm").mkdir()
     (tmp_path / "closed").mkdir(mode=0o000)
