@@ -88,6 +88,23 @@ def test_until_that_cannot_be(until: str, message: str) -> None:
     assert os.listdir() == []
 
 
+def kill_when(n_parts: int, folder: str, command: list[str]) -> None:
+    """Kill a command as soon as so many parts lie in a folder and those in it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scripts.cli", *command],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 120
+    while len(list(Path(folder).glob("**/part-*"))) < n_parts:
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def test_until_is_resumed_after_a_kill() -> None:
     command = [
         "run",
@@ -101,20 +118,7 @@ def test_until_is_resumed_after_a_kill() -> None:
         "--quiet",
         "--json",
     ]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scripts.cli", *command],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    end = time.monotonic() + 120
-    while len(list(Path("killed").glob("part-*"))) < 3:
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_when(3, "killed", command)
     told = json.loads(good(*command))
     assert told["until"]["reached"]
     whole = json.loads(good(*command[:6], "--out", "whole", "--quiet", "--json"))
@@ -195,6 +199,18 @@ def test_race_of_policies() -> None:
     assert told["games_played"] == 1_024 * 5
     good("run", "dupa", "--games", 1_024, "--policy", "greedy,greedy,random,greedy", "--out", "plain", "--quiet")
     pd.testing.assert_frame_equal(rows_of("race/random-seat2"), rows_of("plain"))
+
+
+def test_race_is_gone_on_with_after_a_kill() -> None:
+    command = ["race", "autobus", "--vary", "bus_size=10,11,12", "--best", "winner == 0", "--games", "20k", "--json"]
+    for n_parts in (4, 12):
+        kill_when(n_parts, "killed", [*command, "--quiet", "--threads", "1", "--out", "killed"])
+    told = json.loads(good(*command, "--quiet", "--out", "killed"))
+    assert told == json.loads(good(*command, "--quiet", "--out", "whole")) | {"folder": "killed"}
+    folders = sorted(path.name for path in Path("whole").iterdir() if path.is_dir())
+    assert len(folders) == 3
+    for name in folders:
+        pd.testing.assert_frame_equal(rows_of(f"killed/{name}"), rows_of(f"whole/{name}"))
 
 
 def test_race_of_variants() -> None:
