@@ -85,22 +85,17 @@ class Counted:
 
     def add(self, numbers: Array, valid: Array | None, undecided: Array | None) -> None:
         """Add a batch: numbers of shape (variants, games), which of them there are, and games without a verdict."""
-        there = numbers if valid is None else numbers[valid]
-        if there.size:
-            self.least, self.most = min(self.least, there.min().item()), max(self.most, there.max().item())
+        fresh = Joint(len(numbers))
+        fresh.add(numbers if valid is None else numbers[:, valid.all(axis=0)])
+        self._note_range(numbers if valid is None else numbers[valid], fresh)
         for v in range(len(numbers)):
-            differs = numbers[v] != numbers[self._baseline]
-            if valid is not None:
-                differs &= valid[v] & valid[self._baseline]
-            self.changed[v] += int(np.count_nonzero(differs))
+            self.changed[v] += self._n_changed(v, numbers, valid, fresh)
         if valid is not None and self._pairs is None:
             self._pairs = [self.joint.part(self._baseline, v) for v in range(len(numbers))]
         if self._pairs is not None:
             for v, pair in enumerate(self._pairs):
                 two = numbers[[self._baseline, v]]
                 pair.add(two if valid is None else two[:, valid[v] & valid[self._baseline]])
-        fresh = Joint(len(numbers))
-        fresh.add(numbers if valid is None else numbers[:, valid.all(axis=0)])
         self.joint.n += fresh.n
         self.joint.sums += fresh.sums
         self.joint.products += fresh.products
@@ -112,6 +107,28 @@ class Counted:
             known = numbers if valid is None else np.where(valid, numbers, 0)
             ends = [known if undecided is None else np.where(undecided, end, known) for end in (0, self.unit)]
             self.filled.add(np.concatenate(ends))
+
+    def _note_range(self, there: Array, fresh: Joint) -> None:
+        """Note the smallest and the largest number."""
+        if not there.size:
+            return
+        if there.dtype == bool and there.ndim == 2:
+            least, most = float(min(fresh.sums) == fresh.n), float(max(fresh.sums) > 0)
+        else:
+            least, most = there.min().item(), there.max().item()
+        self.least, self.most = min(self.least, least), max(self.most, most)
+
+    def _n_changed(self, v: int, numbers: Array, valid: Array | None, fresh: Joint) -> int:
+        """Return in how many games a variant differs from the baseline."""
+        base = self._baseline
+        if v == base:
+            return 0
+        if valid is None and numbers.dtype == bool:
+            return int(fresh.sums[v] + fresh.sums[base] - 2 * fresh.products[v, base])
+        differs = numbers[v] != numbers[base]
+        if valid is not None:
+            differs &= valid[v] & valid[base]
+        return int(np.count_nonzero(differs))
 
     def to_json(self) -> dict[str, Any]:
         """Return what was added up as JSON has it.

@@ -102,8 +102,14 @@ def exact_sums(numbers: Array) -> tuple[Array, Array]:
     """Return the sums and products of an array of shape (k, games), exact for whole numbers."""
     if numbers.dtype.kind == "f":
         return numbers.sum(axis=1).astype(object), np.dot(numbers, numbers.T).astype(object)
-    largest = max(abs(int(numbers.max())), abs(int(numbers.min())))
     k = len(numbers)
+    if numbers.dtype == bool:
+        products = np.zeros((k, k), np.int64)
+        for at in range(0, numbers.shape[1], _BLOCK):
+            block = numbers[:, at : at + _BLOCK].astype(np.float32)
+            products += np.dot(block, block.T).astype(np.int64)
+        return np.diagonal(products).astype(object), products.astype(object)  # the square of 0 or 1 is itself
+    largest = max(abs(int(numbers.max())), abs(int(numbers.min())))
     if largest >= 2**19:
         wide = numbers.astype(np.int64)
         sums, products = exact_sums(np.concatenate([wide >> 16, wide & 0xFFFF]))

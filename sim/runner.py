@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LARGEST_BLOCK = 2**19
 SMALLEST_BLOCK = 2**10
 # The last blocks of a run are about this small a share of what a thread plays.
-LAST_SHARE = 32
+LAST_SHARE = 16
 LARGEST_CHUNK = 2**13
 FIRST_CHUNK = 2**6
 # A chunk grows while it takes less than the first and shrinks when it takes more than the second (seconds).

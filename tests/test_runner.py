@@ -75,7 +75,7 @@ def test_default_blocks_give_every_thread_work_to_the_end(n_games, threads):
     assert max(sizes) <= runner.LARGEST_BLOCK
     assert all(size >= runner.SMALLEST_BLOCK for size in sizes[:-1])
     assert max(sizes) <= max(runner.SMALLEST_BLOCK, n_games / threads)
-    assert sizes[-1] <= max(runner.SMALLEST_BLOCK, n_games / threads / 16)
+    assert sizes[-1] <= max(runner.SMALLEST_BLOCK, n_games / threads / 12)
     assert len(sizes) <= 24 * threads + n_games / runner.LARGEST_BLOCK
 
 
