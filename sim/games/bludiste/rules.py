@@ -79,7 +79,7 @@ class BludisteRules(Rules):
         "place below empty; or every one",
     )
     transfer: bool = boolean(
-        False, meaning="the top card of a foundation may move to the other one of its suit (only best does)"
+        False, meaning="the top card of a foundation may move to the other one of its suit (best and solver do)"
     )
     max_rows: int = integer(0, 0, meaning="most rows that may be opened, 0 = no limit")
     decks: int = integer(2, 1, 2, meaning="1: one deck, the four aces are the only foundations, built up")
@@ -89,7 +89,7 @@ class BludisteRules(Rules):
     )
     deal: DealWhen = one_of(
         DealWhen.WHEN_STUCK,
-        meaning="gaps are filled and rows opened only when no card can be placed, or whenever wanted (only best does)",
+        meaning="gaps are filled and rows opened only when no card can be placed, or whenever wanted (best and solver do)",
     )
     grace: int = integer(0, 0, 3, meaning="how often a card that is not available may be placed when all else fails")
 
