@@ -89,7 +89,8 @@ class BludisteRules(Rules):
     )
     deal: DealWhen = one_of(
         DealWhen.WHEN_STUCK,
-        meaning="gaps are filled and rows opened only when no card can be placed, or whenever wanted (best and solver do)",
+        meaning="gaps are filled and rows opened only when no card can be placed, or whenever wanted (best and solver "
+        "do)",
     )
     grace: int = integer(0, 0, 3, meaning="how often a card that is not available may be placed when all else fails")
 
