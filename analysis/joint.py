@@ -87,7 +87,9 @@ class Counted:
         """Add a batch: numbers of shape (variants, games), which of them there are, and games without a verdict."""
         fresh = Joint(len(numbers))
         fresh.add(numbers if valid is None else numbers[:, valid.all(axis=0)])
-        self._note_range(numbers if valid is None else numbers[valid], fresh)
+        there = numbers if valid is None else numbers[valid]
+        if there.size:
+            self.least, self.most = min(self.least, there.min().item()), max(self.most, there.max().item())
         for v in range(len(numbers)):
             self.changed[v] += self._n_changed(v, numbers, valid, fresh)
         if valid is not None and self._pairs is None:
@@ -107,16 +109,6 @@ class Counted:
             known = numbers if valid is None else np.where(valid, numbers, 0)
             ends = [known if undecided is None else np.where(undecided, end, known) for end in (0, self.unit)]
             self.filled.add(np.concatenate(ends))
-
-    def _note_range(self, there: Array, fresh: Joint) -> None:
-        """Note the smallest and the largest number."""
-        if not there.size:
-            return
-        if there.dtype == bool and there.ndim == 2:
-            least, most = float(min(fresh.sums) == fresh.n), float(max(fresh.sums) > 0)
-        else:
-            least, most = there.min().item(), there.max().item()
-        self.least, self.most = min(self.least, least), max(self.most, most)
 
     def _n_changed(self, v: int, numbers: Array, valid: Array | None, fresh: Joint) -> int:
         """Return in how many games a variant differs from the baseline."""

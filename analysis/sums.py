@@ -103,13 +103,8 @@ def exact_sums(numbers: Array) -> tuple[Array, Array]:
     if numbers.dtype.kind == "f":
         return numbers.sum(axis=1).astype(object), np.dot(numbers, numbers.T).astype(object)
     k = len(numbers)
-    if numbers.dtype == bool:
-        products = np.zeros((k, k), np.int64)
-        for at in range(0, numbers.shape[1], _BLOCK):
-            block = numbers[:, at : at + _BLOCK].astype(np.float32)
-            products += np.dot(block, block.T).astype(np.int64)
-        return np.diagonal(products).astype(object), products.astype(object)  # the square of 0 or 1 is itself
-    largest = max(abs(int(numbers.max())), abs(int(numbers.min())))
+    are_truths = numbers.dtype == bool
+    largest = 1 if are_truths else max(abs(int(numbers.max())), abs(int(numbers.min())))
     if largest >= 2**19:
         wide = numbers.astype(np.int64)
         sums, products = exact_sums(np.concatenate([wide >> 16, wide & 0xFFFF]))
@@ -120,6 +115,7 @@ def exact_sums(numbers: Array) -> tuple[Array, Array]:
     sums, products = np.zeros(k, object), np.zeros((k, k), object)
     for at in range(0, numbers.shape[1], _BLOCK):
         block = numbers[:, at : at + _BLOCK].astype(kind)
-        sums += block.sum(axis=1, dtype=np.float64).astype(np.int64).astype(object)
+        if not are_truths:
+            sums += block.sum(axis=1, dtype=np.float64).astype(np.int64).astype(object)
         products += np.dot(block, block.T).astype(np.int64).astype(object)
-    return sums, products
+    return np.diagonal(products).copy() if are_truths else sums, products  # the square of 0 or 1 is itself

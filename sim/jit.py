@@ -105,6 +105,7 @@ def cache_folder(module: str) -> Path:
     name = f"{module.removeprefix('sim.')}-{kernel_hash(module)}"
     for parent in parents:
         folder = parent / name
+        is_new = not folder.exists()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
@@ -112,7 +113,7 @@ def cache_folder(module: str) -> Path:
         if os.access(folder, os.W_OK) and _is_ours(parent):
             if time.time() - folder.stat().st_mtime > DAY:
                 os.utime(folder)
-            if not any(folder.iterdir()):
+            if is_new:
                 _forget_old(folder)
             return folder
     return parents[-1] / name

@@ -12,8 +12,9 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sim.game import Player, Spec
@@ -65,43 +66,31 @@ def default_threads() -> int:
     return os.cpu_count() or 1
 
 
-def block_sizes(n_games: int, threads: int) -> Iterator[int]:
-    """Yield the default numbers of games of successive blocks.
+def block_size(n_games: int, threads: int, left: int) -> int:
+    """Return the default number of games of the next block of a run that has so many left.
 
-    Each block is half a thread's share of what is left, within bounds: few blocks, and at the end small ones, so that
-    no thread waits long for the last of another (guided self-scheduling; Polychronopoulos and Kuck, 1987).
+    It is a quarter of what each thread plays, so that little is lost if the run is killed; and at most half of each
+    thread's share of what is left, so that no thread waits long for the last block of another (guided self-scheduling;
+    Polychronopoulos and Kuck, 1987).
     """
+    most = min(LARGEST_BLOCK, -(-n_games // (4 * threads)))
     least = max(SMALLEST_BLOCK, -(-n_games // (LAST_SHARE * threads)))
-    while n_games > 0:
-        wanted = max(least, -(-n_games // (2 * threads)))
-        size = min(LARGEST_BLOCK, -(-wanted // SMALLEST_BLOCK) * SMALLEST_BLOCK, n_games)
-        yield size
-        n_games -= size
+    wanted = min(most, max(least, -(-left // (2 * threads))))
+    return -(-wanted // SMALLEST_BLOCK) * SMALLEST_BLOCK
 
 
-def share_out(ranges: Iterable[Range], threads: int) -> deque[Range]:
-    """Return the ranges in pieces of the default sizes, or smaller where a range ends."""
+def cut(ranges: Iterable[Range], size: int | Callable[[int], int]) -> deque[Range]:
+    """Return the ranges in pieces of at most `size` games, which may depend on how many are left."""
     ranges = list(ranges)
-    sizes = block_sizes(sum(n_games for _, n_games in ranges), threads)
+    left = sum(n_games for _, n_games in ranges)
     pieces: deque[Range] = deque()
-    room = 0
     for first, n_games in ranges:
         at, end = first, first + n_games
         while at < end:
-            room = room or next(sizes)
-            size = min(room, end - at)
-            pieces.append((at, size))
-            at, room = at + size, room - size
+            piece = min(size if isinstance(size, int) else size(left), end - at)
+            pieces.append((at, piece))
+            at, left = at + piece, left - piece
     return pieces
-
-
-def cut(ranges: Iterable[Range], block: int) -> deque[Range]:
-    """Return the ranges in pieces of at most `block` games."""
-    return deque(
-        (at, min(block, first + n_games - at))
-        for first, n_games in ranges
-        for at in range(first, first + n_games, block)
-    )
 
 
 class Rows:
@@ -241,7 +230,7 @@ def play(
     receive
         Takes the sink's receipts in the calling thread.
     threads, block
-        Default: the processors there are; `block_sizes`.
+        Default: the processors there are; `block_size`.
     progress
         Called about ten times a second, and at the end.
     n_there
@@ -261,7 +250,7 @@ def play(
     if not n_games:
         return Tally(0, 0.0)
     crew = _Crew(player, sink, receive or (lambda receipt: None), stop)
-    blocks = share_out(ranges, threads) if block is None else cut(ranges, min(block, LARGEST_BLOCK))
+    blocks = cut(ranges, partial(block_size, n_games, threads) if block is None else min(block, LARGEST_BLOCK))
 
     def tell(done: int, rate: float) -> None:
         if progress is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -70,18 +71,17 @@ def test_ranges_are_cut_into_blocks():
 @pytest.mark.parametrize("threads", [1, 2, 64])
 @pytest.mark.parametrize("n_games", [1, 1000, 10**6, 10**9])
 def test_default_blocks_give_every_thread_work_to_the_end(n_games, threads):
-    sizes = list(runner.block_sizes(n_games, threads))
+    sizes = [size for _, size in runner.cut([(0, n_games)], partial(runner.block_size, n_games, threads))]
     assert sum(sizes) == n_games
-    assert max(sizes) <= runner.LARGEST_BLOCK
-    assert all(size >= runner.SMALLEST_BLOCK for size in sizes[:-1])
-    assert max(sizes) <= max(runner.SMALLEST_BLOCK, n_games / threads)
+    assert all(runner.SMALLEST_BLOCK <= size <= runner.LARGEST_BLOCK for size in sizes[:-1])
+    assert max(sizes) <= runner.SMALLEST_BLOCK or n_games / max(sizes) >= 3 * threads
     assert sizes[-1] <= max(runner.SMALLEST_BLOCK, n_games / threads / 12)
     assert len(sizes) <= 24 * threads + n_games / runner.LARGEST_BLOCK
 
 
 def test_default_blocks_fill_every_range():
     ranges = [(0, 5_000), (9_000, 1), (20_000, 70_000)]
-    pieces = runner.share_out(ranges, 2)
+    pieces = runner.cut(ranges, partial(runner.block_size, 75_001, 2))
     assert [game for first, n in pieces for game in range(first, first + n)] == [
         game for first, n in ranges for game in range(first, first + n)
     ]
