@@ -198,10 +198,11 @@ def factorial(comparison: Comparison, most_factors: int = MOST_FACTORS) -> Facto
     ``factorial(compare("results/both")).ranking[0].factor`` is the option that matters most.
     """
     design, counts = _Design(comparison), _counts(comparison)
+    measures = [(measure, counted, _deviation(counted)) for measure, counted in counts.measures()]
     effects = [
-        _effect(comparison, counts, design, measure, counted, values)
+        dataclasses.replace(_effect(comparison, design, measure, counted, values), deviation=deviation)
         for values in design.effects(most_factors)
-        for measure, counted in counts.measures()
+        for measure, counted, deviation in measures
     ]
     family = [effect for effect in effects if effect.verdict != SAME]
     by_holm = iter(adjusted([effect.p for effect in family]))
@@ -267,7 +268,6 @@ class _Design:
 
 def _effect(
     comparison: Comparison,
-    counts: JointCounts,
     design: _Design,
     measure: Measure,
     counted: Counted,
@@ -306,7 +306,6 @@ def _effect(
         verdict=SAME if is_same else OPEN,
         bounds=_bounds(comparison, counted, weights, divisor),
         factors=tuple(values),
-        deviation=_deviation(counted),
     )
 
 
@@ -339,15 +338,14 @@ def _apart(counted: Counted, weights: Sequence[int], unit: int) -> tuple[float, 
     variance = 0.0
     for place, weight in enumerate(weights):
         if weight:
-            variance += counted.joint.part(place).moments((weight,), unit)[1]
+            variance += counted.joint.moments({place: weight}, unit)[1]
     return math.sqrt(variance), variance
 
 
 def _deviation(counted: Counted) -> float:
     """Return the standard deviation within a variant, over all variants."""
     k = len(counted.joint.sums)
-    variances = [counted.joint.part(place).moments((1,), counted.unit)[1] for place in range(k)]
-    return math.sqrt(sum(variances) / k)
+    return math.sqrt(sum(counted.joint.moments({place: 1}, counted.unit)[1] for place in range(k)) / k)
 
 
 def _bounds(comparison: Comparison, counted: Counted, weights: Sequence[int], divisor: int) -> Bounds | None:

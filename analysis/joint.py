@@ -8,10 +8,11 @@ exactly, so that the figures do not depend on how the rows are split into batche
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from analysis.load import INDEX, ColumnNote, LoadError, to_numpy
 from analysis.pairs import Array, Side
 from analysis.summary import NO_VERDICT
-from analysis.sums import SHARES, Joint, in_shares
+from analysis.sums import SHARES, STEP, Joint, distinct, in_shares
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +29,33 @@ MOST_VALUES = 50
 """A category with more values than this is left out."""
 
 _NOBODY = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Values:
+    """A column's values under one variant.
+
+    Attributes
+    ----------
+    numbers
+        Numbers, 0 and 1 for truth values, or the places of `words`.
+    valid
+        Which of them there are; None if all.
+    words
+        What the numbers stand for in a column of categories.
+    are_winners
+        Of shares of a win: the numbers say among how many winners a win is shared, 0 for those who get nothing.
+    """
+
+    numbers: Array
+    valid: Array | None = None
+    words: tuple[str, ...] = ()
+    are_winners: bool = False
+
+    def part(self, start: int, end: int) -> Values:
+        """Return the values of some of the games."""
+        valid = None if self.valid is None else self.valid[start:end]
+        return dataclasses.replace(self, numbers=self.numbers[start:end], valid=valid)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,44 +111,54 @@ class Counted:
         self._baseline = baseline
         self._pairs: list[Joint] | None = None
 
-    def add(self, numbers: Array, valid: Array | None, undecided: Array | None) -> None:
-        """Add a batch: numbers of shape (variants, games), which of them there are, and games without a verdict."""
-        fresh = Joint(len(numbers))
-        fresh.add(numbers if valid is None else numbers[:, valid.all(axis=0)])
-        there = numbers if valid is None else numbers[valid]
-        if there.size:
-            self.least, self.most = min(self.least, there.min().item()), max(self.most, there.max().item())
-        for v in range(len(numbers)):
-            self.changed[v] += self._n_changed(v, numbers, valid, fresh)
-        if valid is not None and self._pairs is None:
-            self._pairs = [self.joint.part(self._baseline, v) for v in range(len(numbers))]
-        if self._pairs is not None:
-            for v, pair in enumerate(self._pairs):
-                two = numbers[[self._baseline, v]]
-                pair.add(two if valid is None else two[:, valid[v] & valid[self._baseline]])
-        self.joint.n += fresh.n
-        self.joint.sums += fresh.sums
-        self.joint.products += fresh.products
+    def add(self, batch: _Batch, rows: Array, scale: int = 1) -> None:
+        """Add numbers that no game lacks: of the batch's distinct rows, in units of `scale`."""
+        places, baseline = batch.places, self._baseline
+        fresh = Joint(len(rows))
+        fresh.add(rows, scale)
+        if rows.dtype == bool:
+            on, both = fresh.sums, fresh.products[places[baseline]]
+            apart = on + on[places[baseline]] - 2 * both
+            changed = [int(apart[place]) for place in places]
+        else:
+            changed = batch.changed
+        self.changed = [a + b for a, b in zip(self.changed, changed, strict=True)]
+        self._reach(rows, scale)
+        if len(rows) < len(places):
+            fresh = fresh.part(*places)
+        self.joint.merge(fresh)
+        for v, pair in enumerate(self._pairs or ()):
+            pair.merge(fresh.part(baseline, v))
         if self.filled is None:
             return
-        if undecided is None and valid is None:
-            self.filled.tile(fresh)
-        else:
-            known = numbers if valid is None else np.where(valid, numbers, 0)
+        self.filled.tile(fresh)
+        if batch.undecided is not None:
+            known = rows[:, batch.open][places]
+            undecided = batch.undecided[:, batch.open]
+            one = rows.dtype.type(self.unit // scale)
+            ends = [np.where(undecided, end, known) for end in (rows.dtype.type(0), one)]
+            self.filled.replace(np.concatenate([known, known]), np.concatenate(ends), scale)
+
+    def add_partly(self, numbers: Array, valid: Array, undecided: Array | None) -> None:
+        """Add numbers of shape (variants, games), some of which there are."""
+        base = self._baseline
+        if self._pairs is None:  # so far every game had every value
+            self._pairs = [self.joint.part(base, v) for v in range(len(numbers))]
+        for v, pair in enumerate(self._pairs):
+            pair.add(numbers[[base, v]][:, valid[v] & valid[base]])
+        self.joint.add(numbers[:, valid.all(axis=0)])
+        self._reach(numbers[valid])
+        differs = (numbers != numbers[base]) & valid & valid[base]
+        self.changed = [n + int(np.count_nonzero(row)) for n, row in zip(self.changed, differs, strict=True)]
+        if self.filled is not None:
+            known = np.where(valid, numbers, 0)
             ends = [known if undecided is None else np.where(undecided, end, known) for end in (0, self.unit)]
             self.filled.add(np.concatenate(ends))
 
-    def _n_changed(self, v: int, numbers: Array, valid: Array | None, fresh: Joint) -> int:
-        """Return in how many games a variant differs from the baseline."""
-        base = self._baseline
-        if v == base:
-            return 0
-        if valid is None and numbers.dtype == bool:
-            return int(fresh.sums[v] + fresh.sums[base] - 2 * fresh.products[v, base])
-        differs = numbers[v] != numbers[base]
-        if valid is not None:
-            differs &= valid[v] & valid[base]
-        return int(np.count_nonzero(differs))
+    def _reach(self, numbers: Array, scale: int = 1) -> None:
+        if numbers.size:
+            self.least = min(self.least, scale * numbers.min().item())
+            self.most = max(self.most, scale * numbers.max().item())
 
     def to_json(self) -> dict[str, Any]:
         """Return what was added up as JSON has it.
@@ -143,15 +181,56 @@ class Counted:
 
     def merge_json(self, plain: Mapping[str, Any]) -> None:
         """Add what `to_json` returned of other games."""
-        self.joint.merge(Joint.from_json(plain["joint"]))
-        if self.filled is not None:
-            self.filled.merge(Joint.from_json(plain["filled"]))
-        self.changed = [a + b for a, b in zip(self.changed, plain["changed"], strict=True)]
-        self.least, self.most = min(self.least, plain["least"]), max(self.most, plain["most"])
+        filled = None if plain["filled"] is None else Joint.from_json(plain["filled"])
+        self._merge(Joint.from_json(plain["joint"]), filled, plain["changed"], plain["least"], plain["most"])
+
+    def merge(self, other: Counted) -> None:
+        """Add what another has counted of other games."""
+        if self._pairs or other._pairs:
+            ours, theirs = ([c.pair(v) for v in range(len(self.changed))] for c in (self, other))
+            for pair, more in zip(ours, theirs, strict=True):
+                pair.merge(more)
+            self._pairs = ours
+        self._merge(other.joint, other.filled, other.changed, other.least, other.most)
+
+    def _merge(self, joint: Joint, filled: Joint | None, changed: Sequence[int], least: float, most: float) -> None:
+        self.joint.merge(joint)
+        if self.filled is not None and filled is not None:
+            self.filled.merge(filled)
+        self.changed = [a + b for a, b in zip(self.changed, changed, strict=True)]
+        self.least, self.most = min(self.least, least), max(self.most, most)
 
     def pair(self, variant: int) -> Joint:
         """Return the sums of the baseline's and a variant's numbers over the games in which both have a value."""
         return self.joint.part(self._baseline, variant) if self._pairs is None else self._pairs[variant]
+
+
+class _Batch:
+    """A column of the same games under every variant, none of them without a value.
+
+    Attributes
+    ----------
+    numbers
+        Of shape (variants, games).
+    rows, places
+        The rows that differ from each other, and which of them each variant's is: what variants have in common is
+        counted once.
+    apart, changed
+        In which games a variant differs from the baseline, and in how many.
+    undecided, open
+        Which games have no verdict, of shape (variants, games), and the places of those without one under any variant.
+    """
+
+    def __init__(self, numbers: Array, baseline: int, undecided: Array | None, where_open: Array) -> None:
+        self.numbers = numbers
+        found, self.places = distinct(numbers)
+        self.rows = numbers if len(found) == len(numbers) else numbers[found]
+        base = self.places[baseline]
+        apart = self.rows != self.rows[base]
+        changed = [0 if place == base else int(np.count_nonzero(row)) for place, row in enumerate(apart)]
+        self.apart, self.changed = apart, [changed[place] for place in self.places]
+        self.undecided = undecided
+        self.open = where_open
 
 
 class JointCounts:
@@ -202,6 +281,13 @@ class JointCounts:
         """Return the columns that are to be read: those looked at, and those that tell the verdict."""
         return list(dict.fromkeys([*self.names, *self._verdicts]))
 
+    def fresh(self) -> JointCounts:
+        """Return counts of the same columns under the same variants, of no games yet."""
+        found = copy.copy(self)
+        found.games, found._counted, found._too_many = 0, {}, set()
+        found.differing, found.undecided = [0] * len(self.sides), [0] * len(self.sides)
+        return found
+
     def add(self, batches: Sequence[pa.RecordBatch]) -> None:
         """Count rows of the same games, one batch for each variant.
 
@@ -210,25 +296,56 @@ class JointCounts:
         LoadError
             If a column holds an infinite value, or something that is no share of a win.
         """
-        n_games = batches[0].num_rows
-        words = {name: _words([batch.column(name) for batch in batches]) for name in self._verdicts}
-        undecided = self._undecided(words, len(batches), n_games)
-        differs = np.zeros((len(batches), n_games), bool)
+        columns = {name: [_values(batch.column(name)) for batch in batches] for name in self.read}
+        self.add_values(columns, batches[0].num_rows)
+
+    def add_values(self, columns: Mapping[str, Sequence[Values]], n_games: int) -> None:
+        """Count games whose values are at hand: column → its values under each variant.
+
+        Raises
+        ------
+        LoadError
+            As `add`.
+        """
+        for at in range(0, n_games, STEP):
+            end = min(at + STEP, n_games)
+            self._add_step({name: [side.part(at, end) for side in columns[name]] for name in self.read}, end - at)
+
+    def _add_step(self, columns: Mapping[str, Sequence[Values]], n_games: int) -> None:
+        k = len(self.sides)
+        words = {name: _words(columns[name]) for name in self._verdicts}
+        undecided = self._undecided(words, k, n_games)
+        where_open = np.flatnonzero(undecided.any(axis=0)) if undecided is not None else np.empty(0, np.intp)
+        differs = np.zeros((k, n_games), bool)
         for name in self.names:
+            scale = 1
+            values: dict[Any, int] | None = None
             if self._kinds[name] == "word":
-                numbers, known = words.get(name) or _words([batch.column(name) for batch in batches])
-                valid = None if numbers.min(initial=0) >= 0 else numbers >= 0
-                self._add_values(name, numbers, dict(enumerate(known)), valid, undecided)
+                numbers, valid, known = words.get(name) or _words(columns[name])
+                values = {word: code for code, word in enumerate(known)}
             else:
-                numbers, valid = self._numbers(name, [batch.column(name) for batch in batches])
+                numbers, valid, scale = self._numbers(name, columns[name])
                 if self._names_seats(name):
-                    seats = self._seats(name) or {int(v): int(v) for v in np.unique(numbers)}
-                    self._add_values(name, numbers, seats, valid, undecided)
-                else:
-                    self._add(name, None, numbers, valid, undecided)
-            self._mark(differs, numbers, valid)
+                    values = self._seats(name) or {int(v): int(v) for v in np.unique(numbers)}
+            if valid is not None:
+                self._mark(differs, numbers, valid)
+                if values is None:
+                    self._of(name, None).add_partly(numbers, valid, undecided)
+                for value, code in self._places(name, values):
+                    found = np.zeros(numbers.shape, bool) if code is None else numbers == code
+                    self._of(name, value).add_partly(found.view(np.int8), valid, undecided)
+                continue
+            batch = _Batch(numbers, self.baseline, undecided, where_open)
+            for v, place in enumerate(batch.places):
+                if batch.changed[v]:
+                    differs[v] |= batch.apart[place]
+            if values is None:
+                self._of(name, None).add(batch, batch.rows, scale)
+            for value, code in self._places(name, values):
+                found = np.zeros(batch.rows.shape, bool) if code is None else batch.rows == code
+                self._of(name, value).add(batch, found)
         self.games += n_games
-        for v in range(len(batches)):
+        for v in range(k):
             self.differing[v] += int(np.count_nonzero(differs[v]))
 
     def to_json(self) -> dict[str, Any]:
@@ -248,26 +365,29 @@ class JointCounts:
         """Add what `to_json` returned of other games of the same variants."""
         self._too_many |= set(plain["too_many"])
         for entry in plain["measures"]:
-            key = entry["column"], entry["value"]
-            if key not in self._counted:
-                is_filled = entry["filled"] is not None
-                unit = entry["unit"]
-                self._counted[key] = Counted(len(self.sides), self.baseline, self.games, unit, is_filled=is_filled)
-            self._counted[key].merge_json(entry)
-        self.games += plain["games"]
-        self.differing = [a + b for a, b in zip(self.differing, plain["differing"], strict=True)]
-        self.undecided = [a + b for a, b in zip(self.undecided, plain["undecided"], strict=True)]
+            self._of(entry["column"], entry["value"]).merge_json(entry)
+        self._merge(plain["games"], plain["differing"], plain["undecided"])
 
-    def _mark(self, differs: Array, numbers: Array, valid: Array | None) -> None:
+    def merge(self, other: JointCounts) -> None:
+        """Add what was counted of other games of the same variants."""
+        self._too_many |= other._too_many
+        for (column, value), counted in other._counted.items():
+            self._of(column, value).merge(counted)
+        for key, counted in self._counted.items():
+            if key not in other._counted:
+                counted.merge(other._new(*key, other.games))
+        self._merge(other.games, other.differing, other.undecided)
+
+    def _merge(self, games: int, differing: Sequence[int], undecided: Sequence[int]) -> None:
+        self.games += games
+        self.differing = [a + b for a, b in zip(self.differing, differing, strict=True)]
+        self.undecided = [a + b for a, b in zip(self.undecided, undecided, strict=True)]
+
+    def _mark(self, differs: Array, numbers: Array, valid: Array) -> None:
         """Note in which games a column differs from the baseline's; an empty value is a value of its own."""
         base = self.baseline
         for v in range(len(numbers)):
-            if v == base:
-                continue
-            if valid is None:
-                differs[v] |= numbers[v] != numbers[base]
-            else:
-                differs[v] |= np.where(valid[v] & valid[base], numbers[v] != numbers[base], valid[v] != valid[base])
+            differs[v] |= np.where(valid[v] & valid[base], numbers[v] != numbers[base], valid[v] != valid[base])
 
     def measures(self) -> list[tuple[Measure, Counted]]:
         """Return what was counted: wins first, then in the columns' order."""
@@ -298,13 +418,11 @@ class JointCounts:
         spread = math.inf if note.low is None or note.high is None else note.high - note.low
         return Measure(name, note.name, value, note, is_rate, is_binary, 1.0 if is_rate else spread)
 
-    def _numbers(self, name: str, columns: Sequence[pa.Array]) -> tuple[Array, Array | None]:
-        """Return a numeric column of every variant, and which values there are (None: all)."""
-        read = [to_numpy(column) for column in columns]
-        numbers = np.stack([values for values, _ in read])
-        valid = None
-        if any(there is not None for _, there in read):
-            valid = np.stack([np.ones(numbers.shape[1], bool) if there is None else there for _, there in read])
+    def _numbers(self, name: str, columns: Sequence[Values]) -> tuple[Array, Array | None, int]:
+        """Return a numeric column of every variant, which values there are (None: all), and the numbers' unit."""
+        numbers, valid = _stacked(columns)
+        if columns[0].are_winners:
+            return _shared(numbers)
         if numbers.dtype.kind == "f":
             finite = np.isfinite(numbers) if valid is None else np.isfinite(numbers) | ~valid
             if np.isinf(numbers[valid] if valid is not None else numbers).any():
@@ -319,46 +437,41 @@ class JointCounts:
             numbers = np.where(valid, numbers, 0)
         elif numbers.dtype == np.uint64:
             numbers = numbers.astype(np.float64)
-        return numbers, valid
+        return numbers, valid, 1
 
-    def _undecided(self, words: Mapping[str, tuple[Array, list[str]]], k: int, n_games: int) -> Array | None:
+    def _undecided(
+        self, words: Mapping[str, tuple[Array, Array | None, list[str]]], k: int, n_games: int
+    ) -> Array | None:
         """Return which games have no verdict; None if all have one."""
         undecided = np.zeros((k, n_games), bool)
-        for name, (codes, known) in words.items():
+        for name, (codes, _, known) in words.items():
             if self._verdicts[name] in known:
                 undecided |= codes == known.index(self._verdicts[name])
         for v in range(k):
             self.undecided[v] += int(np.count_nonzero(undecided[v]))
         return undecided if undecided.any() else None
 
-    def _add_values(
-        self,
-        name: str,
-        numbers: Array,
-        values: Mapping[int, float | str],
-        valid: Array | None,
-        undecided: Array | None,
-    ) -> None:
-        """Count each value of a column: of a category, or a seat."""
+    def _places(self, name: str, codes: Mapping[Any, int] | None) -> Iterator[tuple[float | str, int | None]]:
+        """Yield each value of a column of categories or seats, with its number (None: there is none of them here)."""
+        if codes is None:
+            return
         declared = dict.fromkeys(self.notes[name].categories)
         seen = {value for column, value in self._counted if column == name}
-        if len(seen | set(values.values()) | set(declared)) > MOST_VALUES:
+        if len(seen | set(codes) | set(declared)) > MOST_VALUES:
             self._too_many.add(name)
-        if name in self._too_many:
-            return
-        codes = {value: code for code, value in values.items()}
-        for value in dict.fromkeys([*declared, *values.values(), *seen]):
-            found = numbers == codes[value] if value in codes else np.zeros(numbers.shape, bool)
-            self._add(name, value, found, valid, undecided)
+        if name not in self._too_many:
+            for value in dict.fromkeys([*declared, *codes, *seen]):
+                yield value, codes.get(value)
 
-    def _add(
-        self, name: str, value: float | str | None, numbers: Array, valid: Array | None, undecided: Array | None
-    ) -> None:
+    def _of(self, name: str, value: float | str | None) -> Counted:
+        """Return the counts of a measure; if it is new, it was 0 in all games so far."""
         if (name, value) not in self._counted:
-            unit = SHARES if value is None and self.notes[name].share else 1
-            is_filled = self._depends(name, value)
-            self._counted[name, value] = Counted(len(self.sides), self.baseline, self.games, unit, is_filled=is_filled)
-        self._counted[name, value].add(numbers.view(np.int8) if numbers.dtype == bool else numbers, valid, undecided)
+            self._counted[name, value] = self._new(name, value, self.games)
+        return self._counted[name, value]
+
+    def _new(self, name: str, value: float | str | None, games: int) -> Counted:
+        unit = SHARES if value is None and self.notes[name].share else 1
+        return Counted(len(self.sides), self.baseline, games, unit, is_filled=self._depends(name, value))
 
     def _depends(self, name: str, value: float | str | None) -> bool:
         """Tell whether a measure is a rate that the games without a verdict leave open."""
@@ -447,25 +560,53 @@ def _verdict(name: str) -> str | None:
     return next((value for end, value in NO_VERDICT.items() if name == end or name.endswith(f"_{end}")), None)
 
 
-def _words(columns: Sequence[pa.Array]) -> tuple[Array, list[str]]:
-    """Return a category column of every variant as numbers (-1 for an empty value) and the values they stand for."""
+def _values(column: pa.Array) -> Values:
+    """Return the values of a column of Arrow."""
     import pyarrow as pa
 
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        column = column.dictionary_encode()
+    elif not pa.types.is_dictionary(kind):
+        return Values(*to_numpy(column))
+    return Values(*to_numpy(column.indices), words=tuple(str(word.as_py()) for word in column.dictionary))
+
+
+def _stacked(columns: Sequence[Values]) -> tuple[Array, Array | None]:
+    """Return the numbers of all variants, of shape (variants, games), and which of them there are; None if all."""
+    numbers = np.stack([column.numbers for column in columns])
+    if all(column.valid is None or column.valid.all() for column in columns):
+        return numbers, None
+    everything = np.ones(numbers.shape[1], bool)
+    return numbers, np.stack([everything if column.valid is None else column.valid for column in columns])
+
+
+def _shared(winners: Array) -> tuple[Array, None, int]:
+    """Return shares of a win, given the numbers of winners, as small whole numbers of some 840ths; and of how many."""
+    most = int(winners.max(initial=1))
+    unit = math.lcm(*range(1, most + 1))
+    shares: Array = np.zeros(winners.shape, np.int8 if unit < 2**7 else np.int16)
+    for n in range(1, most + 1):
+        shares += (winners == n) * shares.dtype.type(unit // n)
+    return shares, None, SHARES // unit
+
+
+def _words(columns: Sequence[Values]) -> tuple[Array, Array | None, list[str]]:
+    """Return a category column of every variant as numbers, which of them there are, and what they stand for."""
+    numbers, valid = _stacked(columns)
+    if valid is not None:
+        numbers = np.where(valid, numbers, 0)
     known: dict[str, int] = {}
-    rows = []
-    for column in columns:
-        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        codes, valid = to_numpy(coded.indices)
-        places = [known.setdefault(str(word.as_py()), len(known)) for word in coded.dictionary]
-        codes = codes.astype(np.intp)
-        if valid is not None:
-            codes = np.where(valid, codes, len(places))
-        rows.append(np.array([*places, -1], np.int16)[codes])
-    return np.stack(rows), list(known)
+    for row, column in enumerate(columns):
+        places = [known.setdefault(word, len(known)) for word in column.words]
+        if places != list(range(len(places))):
+            numbers = numbers.astype(np.int16, copy=False)
+            numbers[row] = np.array([*places, 0], np.int16)[numbers[row]]
+    return numbers if valid is None else np.where(valid, numbers, -1), valid, list(known)
 
 
 def _place(categories: Sequence[str], value: Any) -> int:
     return categories.index(value) if value in categories else len(categories)
 
 
-__all__ = ["Counted", "Joint", "JointCounts", "Measure", "chosen_columns", "unknown_column"]
+__all__ = ["Counted", "Joint", "JointCounts", "Measure", "Values", "chosen_columns", "unknown_column"]

@@ -14,7 +14,12 @@ from analysis.load import LoadError
 Array = np.ndarray[Any, Any]
 
 SHARES = 840  # the least common multiple of 1, …, 8: a share of a win is a whole number of these
-_BLOCK = 32_768  # games that are multiplied at a time: they stay in the cache
+STEP = 32_768
+"""Games that are added up at a time: they stay in the cache."""
+
+# Games whose products are added up in single precision before they are taken over: fewer for larger numbers, so that
+# the sums are whole; more would have the matrix library start threads of its own beside those that play.
+_MOST, _FEWEST = 2_048, 256
 
 
 class Joint:
@@ -25,14 +30,24 @@ class Joint:
         self.sums = np.zeros(k, object)
         self.products = np.zeros((k, k), object)
 
-    def add(self, numbers: Array) -> None:
-        """Add an array of shape (k, games)."""
-        if not numbers.shape[1]:
-            return
+    def add(self, numbers: Array, scale: int = 1) -> None:
+        """Add `scale` times an array of shape (k, games)."""
         self.n += numbers.shape[1]
-        sums, products = exact_sums(numbers)
-        self.sums += sums
-        self.products += products
+        self._add(numbers, scale)
+
+    def _add(self, numbers: Array, scale: int) -> None:
+        if numbers.shape[1]:
+            sums, products = exact_sums(numbers)
+            self.sums += sums * scale
+            self.products += products * scale**2
+
+    def replace(self, old: Array, new: Array, scale: int = 1) -> None:
+        """Put new numbers in the place of old ones that were added, of the same games."""
+        taken = Joint(len(self.sums))
+        taken._add(old, scale)
+        self.sums -= taken.sums
+        self.products -= taken.products
+        self._add(new, scale)
 
     def merge(self, other: Joint) -> None:
         """Add what another has added up, of other games."""
@@ -46,9 +61,12 @@ class Joint:
         self.sums += np.tile(other.sums, 2)
         self.products += np.tile(other.products, (2, 2))
 
-    def moments(self, weights: Sequence[int], unit: int = 1) -> tuple[float, float]:
-        """Return the mean and the variance (divisor n - 1) of Σ weight · number / unit over the games."""
-        used = [i for i, weight in enumerate(weights) if weight]
+    def moments(self, weights: Sequence[int] | Mapping[int, int], unit: int = 1) -> tuple[float, float]:
+        """Return the mean and the variance (divisor n - 1) of Σ weight · number / unit over the games.
+
+        The weights are one a number, or those of some numbers by their places.
+        """
+        used = list(weights) if isinstance(weights, Mapping) else [i for i, weight in enumerate(weights) if weight]
         total = sum(weights[i] * self.sums[i] for i in used)
         squares = sum(weights[i] * weights[j] * self.products[i, j] for i in used for j in used)
         if self.n == 0:
@@ -64,9 +82,8 @@ class Joint:
 
     def part(self, *places: int) -> Joint:
         """Return the sums of some of the numbers."""
-        found = Joint(len(places), self.n)
-        found.sums = self.sums[list(places)].copy()
-        found.products = self.products[np.ix_(places, places)].copy()
+        found, chosen = Joint(0, self.n), list(places)
+        found.sums, found.products = self.sums[chosen], self.products[chosen][:, chosen]
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -99,23 +116,66 @@ def in_shares(name: str, numbers: Array) -> Array:
 
 
 def exact_sums(numbers: Array) -> tuple[Array, Array]:
-    """Return the sums and products of an array of shape (k, games), exact for whole numbers."""
+    """Return the sums and products of an array of shape (k, games), exact for whole numbers and truth values."""
     if numbers.dtype.kind == "f":
         return numbers.sum(axis=1).astype(object), np.dot(numbers, numbers.T).astype(object)
-    k = len(numbers)
-    are_truths = numbers.dtype == bool
-    largest = 1 if are_truths else max(abs(int(numbers.max())), abs(int(numbers.min())))
+    k, n_games = numbers.shape
+    sums, products = np.zeros(k, object), np.zeros((k, k), object)
+    if not n_games:
+        return sums, products
+    if numbers.dtype == bool:
+        for at in range(0, n_games, STEP):
+            products += _both(numbers[:, at : at + STEP])
+        return np.diagonal(products).copy(), products  # the square of 0 or 1 is itself
+    largest = max(abs(int(numbers.max())), abs(int(numbers.min())))
     if largest >= 2**19:
         wide = numbers.astype(np.int64)
         sums, products = exact_sums(np.concatenate([wide >> 16, wide & 0xFFFF]))
         mixed = products[:k, k:] + products[k:, :k]
         return (sums[:k] << 16) + sums[k:], (products[:k, :k] << 32) + (mixed << 16) + products[k:, k:]
     # Whole numbers stay exact in a floating point type as long as their sums do.
-    kind = np.float32 if largest**2 * _BLOCK < 2**24 else np.float64
-    sums, products = np.zeros(k, object), np.zeros((k, k), object)
-    for at in range(0, numbers.shape[1], _BLOCK):
-        block = numbers[:, at : at + _BLOCK].astype(kind)
-        if not are_truths:
-            sums += block.sum(axis=1, dtype=np.float64).astype(np.int64).astype(object)
-        products += np.dot(block, block.T).astype(np.int64).astype(object)
-    return np.diagonal(products).copy() if are_truths else sums, products  # the square of 0 or 1 is itself
+    kind: Any = np.float32
+    piece = min(_MOST, 2 ** int(math.log2(2**24 / max(1, largest) ** 2)))
+    if piece < _FEWEST:
+        kind, piece = np.float64, _MOST
+    # A row of ones before the numbers has the products give the sums as well.
+    rows = np.ones((k + 1, -(-min(STEP, n_games) // piece) * piece), kind)
+    pieces = rows.reshape(k + 1, -1, piece).swapaxes(0, 1)
+    for at in range(0, n_games, STEP):
+        block = numbers[:, at : at + STEP]
+        rows[1:, : block.shape[1]] = block
+        rows[1:, block.shape[1] :] = 0
+        added = np.matmul(pieces, pieces[:, 1:].swapaxes(1, 2)).sum(axis=0, dtype=np.float64)
+        whole = added.astype(np.int64).astype(object)
+        sums += whole[0]
+        products += whole[1:]
+    return sums, products
+
+
+def _both(truths: Array) -> Array:
+    """Return in how many games two truth values hold at once, for all pairs of rows."""
+    k, n_games = truths.shape
+    padded = -(-n_games // 64) * 64
+    bits = np.zeros((k, padded // 8), np.uint8)
+    bits[:, : -(-n_games // 8)] = np.packbits(truths, axis=1)
+    words = bits.view(np.uint64)
+    both = np.zeros((k, k), np.int64)
+    for v in range(k):
+        both[v, v:] = both[v:, v] = np.bitwise_count(words[v:] & words[v]).sum(axis=1, dtype=np.int64)
+    return both.astype(object)
+
+
+def distinct(numbers: Array) -> tuple[list[int], list[int]]:
+    """Return the rows that differ from each other, and for each row the place of the one among these that it equals."""
+    found: list[int] = []
+    places: list[int] = []
+    alike: dict[bytes, list[int]] = {}
+    for v, row in enumerate(numbers):
+        others = alike.setdefault(row[:64].tobytes(), [])
+        place = next((place for place in others if np.array_equal(numbers[found[place]], row)), None)
+        if place is None:
+            place = len(found)
+            others.append(place)
+            found.append(v)
+        places.append(place)
+    return found, places

@@ -31,6 +31,7 @@ from scripts.options import (
 )
 from scripts.playing import play
 from scripts.progress import LONG, Voice, duration
+from scripts.together import RowsTogether
 from scripts.variants import (
     VARIANT,
     VARIANTS_DOCUMENT,
@@ -178,15 +179,19 @@ def compare(
     check_parent(parent, VARIANTS_DOCUMENT)
     _check_keep(parent, keep)
     prepared = _prepare(variants, n_games, parent) if keep == "rows" else []
-    keeper = Keeper(variants, variants.index(chosen), n_games, columns, parent)
     if keep != "rows":
+        keeper = Keeper(variants, variants.index(chosen), n_games, columns, parent)
         keeper.there()  # refuses the counts of another comparison before anything is written
     voice = Voice(quiet)
     threading.Thread(target=_import_statistics, daemon=True).start()
     plan = _write_plan(factors, variants, chosen, parent, keep)
-    decided = None
+    decided = counts = None
     if keep != "rows":
         keeper.play(voice, threads, shown=not no_progress)
+    elif deciding is None and engine != DASK and scheduler is None:
+        if _announce(voice, variants, prepared, parent):
+            rows = RowsTogether(variants, prepared, variants.index(chosen), columns)
+            counts = rows.play(voice, threads, parent, shown=not no_progress)
     else:
         with engines(voice, engine, scheduler, threads) as opened:
             if deciding is None:
@@ -208,14 +213,14 @@ def compare(
     from analysis.comparison import Margins
     from analysis.comparison import compare as compare_folders
 
-    found = compare_folders(plan, margin=Margins(**margin), columns=columns or None)
+    found = compare_folders(plan, margin=Margins(**margin), columns=columns or None, counts=counts)
     _print(found, chosen, factors, by, as_json, parent, decided)
     voice.say(f"Compared in {time.monotonic() - began:.2g} s; results in {parent}")
 
 
 def _import_statistics() -> None:
     """Import what the analysis will use, which takes a second, while games are played."""
-    for name in ("analysis.comparison", "statsmodels.stats.contingency_tables", "statsmodels.stats.multitest"):
+    for name in ("analysis.comparison", "scipy.special", "scipy.optimize"):
         importlib.import_module(name)
 
 
@@ -284,6 +289,22 @@ def _write_plan(
     return plan
 
 
+def _announce(voice: Voice, variants: Sequence[Variant], prepared: Sequence[Prepared], parent: Path) -> bool:
+    """Say what is going to be played; return whether there is anything."""
+    spec, games = variants[0].spec, prepared[0].games
+    title = spec.game.title
+    if not any(run.n_missing for run in prepared):
+        voice.say(f"{parent} is complete: {len(variants)} variants of {games:,} games of {title}, nothing to play.")
+        return False
+    n_there = sum(run.n_there for run in prepared)
+    there = f" ({n_there:,} of {games * len(variants):,} games are there)" if n_there else ""
+    voice.say(
+        f"Playing {len(variants)} variants of {title} on the same {games:,} deals{there}, seed {spec.seed}, "
+        f"into {parent}"
+    )
+    return True
+
+
 def _play_all(
     voice: Voice,
     variants: Sequence[Variant],
@@ -294,14 +315,9 @@ def _play_all(
     shown: bool,
     opened: Callable[[], DaskEngine | None],
 ) -> None:
-    """Play what is missing of every variant."""
-    title, games = variants[0].spec.game.title, prepared[0].games
-    n_missing = sum(run.n_missing for run in prepared)
-    if not n_missing:
-        voice.say(f"{parent} is complete: {len(variants)} variants of {games:,} games of {title}, nothing to play.")
+    """Play what is missing of every variant, one after another on a cluster."""
+    if not _announce(voice, variants, prepared, parent):
         return
-    seed = variants[0].spec.seed
-    voice.say(f"Playing {len(variants)} variants of {title} on the same {games:,} deals, seed {seed}, into {parent}")
     seconds, n_played = 0.0, 0
     for number, (variant, run) in enumerate(zip(variants, prepared, strict=True), start=1):
         if not run.n_missing:

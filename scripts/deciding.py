@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analysis.comparison import Comparison
     from analysis.deciding import Deciding, Decision
     from analysis.joint import JointCounts
-    from sim.api import Prepared, Sitting
+    from sim.api import Prepared
     from sim.cluster import DaskEngine
 
 
@@ -105,7 +105,7 @@ def play_until_decided(
             if not is_there:
                 interrupted(seen, parent)
             pace.add(sum(sitting.n_played for sitting in sittings) // len(sittings))
-            add_games(counts, sittings, seen, games)
+            add_games(counts, [sitting.parts for sitting in sittings], seen, games)
             if not seen:
                 deciding.check(counts)
             seen = games
@@ -115,13 +115,13 @@ def play_until_decided(
     return Decided(games, all(decision.is_done for decision in decisions), tuple(decisions))
 
 
-def add_games(counts: JointCounts, sittings: Sequence[Sitting], seen: int, games: int) -> None:
-    """Count the games from `seen` to before `games`, which lie in the sittings' folders."""
+def add_games(counts: JointCounts, folders: Sequence[Callable[[int, int], list[Path]]], seen: int, games: int) -> None:
+    """Count the games from `seen` to before `games`; `folders` say in which files each variant's lie."""
     from analysis.pairs import aligned
 
     sides = [
-        dataclasses.replace(side, read=Reading(sitting.parts(seen, games), seen, games))
-        for side, sitting in zip(counts.sides, sittings, strict=True)
+        dataclasses.replace(side, read=Reading(parts(seen, games), seen, games))
+        for side, parts in zip(counts.sides, folders, strict=True)
     ]
     for _, batches in aligned(sides, [counts.read] * len(sides)):
         counts.add(batches)

@@ -6,7 +6,6 @@ block's file appears whole or not at all, and counts as soon as it is there; its
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scripts.progress import Progress, Voice, stopping
+from scripts.together import Block, Together, count_block, play_together
 from scripts.until import interrupted, side_of
 from scripts.variants import Variant
 
@@ -21,34 +21,6 @@ if TYPE_CHECKING:
     import threading
 
     import numpy as np
-
-    from sim.outcome import Column
-
-
-@dataclasses.dataclass(frozen=True)
-class _Block:
-    """A range of games that is done."""
-
-    first: int
-    games: int
-
-    @property
-    def end(self) -> int:
-        return self.first + self.games
-
-
-class _Together:
-    """Plays the same games under every variant: a player whose rows are the variants' rows side by side."""
-
-    def __init__(self, variants: Sequence[Variant]) -> None:
-        from sim import runner
-
-        self.players = [runner.ready(variant.spec) for variant in variants]
-        self.columns: list[Column] = [column for player in self.players for column in player.columns]
-
-    def play_some(self, first: int, n_games: int) -> list[np.ndarray[Any, Any]]:
-        """Return the columns of all variants, one variant after another."""
-        return [column for player in self.players for column in player.play(first, n_games)]
 
 
 class Keeper:
@@ -69,12 +41,14 @@ class Keeper:
     def __init__(
         self, variants: Sequence[Variant], baseline: int, games: int, columns: Sequence[str], parent: Path
     ) -> None:
+        from analysis.joint import JointCounts
+
         self.variants = list(variants)
         self.baseline = baseline
         self.games = games
         self.columns = list(columns)
         self.parent = parent
-        self.sides = [side_of(variant.spec) for variant in variants]
+        self.counts = JointCounts([side_of(variant.spec) for variant in variants], baseline, columns or None)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -92,7 +66,7 @@ class Keeper:
             "kernel_hash": kernel_hash(f"{spec.game.package}.kernel"),
         }
 
-    def there(self) -> list[_Block]:
+    def there(self) -> list[Block]:
         """Return the blocks that are there whole; what is broken, or overlaps, is removed.
 
         Raises
@@ -103,7 +77,7 @@ class Keeper:
         from analysis.joint_kept import BlockError, range_of, read_joint
         from sim.store import RefusedError
 
-        found: list[_Block] = []
+        found: list[Block] = []
         names = sorted(name for name in os.listdir(self.parent) if range_of(name)) if self.parent.exists() else []
         wanted = json.loads(json.dumps(self.document))
         for name in names:
@@ -121,7 +95,7 @@ class Keeper:
                 raise RefusedError(
                     f"{self.parent} holds more than {self.games:,} games; ask for as many, or give another folder"
                 )
-            found.append(_Block(first, n_games))
+            found.append(Block(first, n_games))
         return found
 
     def play(self, voice: Voice, threads: int | None, *, shown: bool) -> None:
@@ -153,19 +127,10 @@ class Keeper:
         progress: Progress,
         stop: threading.Event,
     ) -> int:
-        from sim import runner
-
         with voice.about_compiling():
-            player = _Together(self.variants)
-            tally = runner.play(
-                player,  # type: ignore[arg-type]
-                missing,
-                self._write,
-                threads=threads,
-                progress=progress,
-                n_there=n_there,
-                stop=stop,
-            )
+            self._player = Together(self.variants)
+            how: dict[str, Any] = {"progress": progress, "n_there": n_there, "stop": stop}
+            tally = play_together(self._player, missing, self._write, threads, **how)
         voice.say(
             f"Played {tally.n_played:,} deals in {tally.seconds:.3g} s, "
             f"{tally.n_played * len(self.variants) / max(tally.seconds, 1e-9):,.0f} games a second"
@@ -174,25 +139,15 @@ class Keeper:
 
     def _write(self, first: int, arrays: list[np.ndarray[Any, Any]]) -> None:
         """Count a block's games and write the counts; in the thread that played them."""
-        from analysis.joint import JointCounts
         from analysis.joint_kept import encode, name_of
-        from sim.part import replace_file, to_table
-        from sim.store import StoreError
+        from sim.part import replace_file
+        from sim.storage import telling
 
-        batches, at = [], 0
-        for variant in self.variants:
-            columns = variant.spec.columns
-            batches.append(to_table(columns, first, arrays[at : at + len(columns)]))
-            at += len(columns)
-        counts = JointCounts(self.sides, self.baseline, self.columns or None)
-        for step in zip(*(table.to_batches(max_chunksize=131_072) for table in batches), strict=True):
-            counts.add(step)
+        counted = count_block(self.counts, self._player, self._player.split(arrays))
         n_games = len(arrays[0])
-        data = encode({**self.document, "range": {"first": first, "games": n_games}, "joint": counts.to_json()})
-        try:
+        data = encode({**self.document, "range": {"first": first, "games": n_games}, "joint": counted.to_json()})
+        with telling(self.parent):
             replace_file(self.parent / name_of(first, n_games), data)
-        except OSError as error:
-            raise StoreError(f"{self.parent} cannot be written: {(error.strerror or str(error)).lower()}") from error
 
 
 __all__ = ["Keeper"]

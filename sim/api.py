@@ -186,7 +186,7 @@ class Prepared:
         return Results(self.spec, self.games, None, tally.n_played, tally.n_played, tally.seconds, tuple(blocks))
 
     def _play_into_folder(self, path: Path, how: dict[str, Any], engine: DaskEngine | None) -> Results:
-        with self._open(path, self.games) as folder:
+        with self.open_folder() as folder:
             crew = self._crew(folder, engine, f"{self.games} games, share {self.share}")
             folder.start_clock()
             missing = folder.missing if self.share is None else store.within(folder.missing, self.share)
@@ -194,11 +194,13 @@ class Prepared:
         there = folder.n_there
         return Results(self.spec, self.n_wanted, path, there, tally.n_played, tally.seconds, keep=self.keep)
 
-    def _open(self, path: Path, games: int) -> store.RunFolder:
+    def open_folder(self, games: int | None = None) -> store.RunFolder:
+        """Return the run's folder, to be entered and written; as one of so many games, if not of all."""
         from sim.jit import kernel_hash
 
+        assert self.folder is not None
         kernel = kernel_hash(self.spec.kernel_module)
-        return store.RunFolder(path, self.spec, games, kernel, self.keep, self.joint)
+        return store.RunFolder(self.folder, self.spec, games or self.games, kernel, self.keep, self.joint)
 
     def _crew(self, folder: store.RunFolder, engine: DaskEngine | None, wanted: str) -> Callable[..., runner.Tally]:
         """Return what plays ranges of games into a folder: threads of this process, or a cluster.
@@ -261,7 +263,7 @@ class Sitting:
         self.path = prepared.folder
         self.games = 0
         self.n_played, self.seconds = 0, 0.0
-        self._folder = prepared._open(self.path, max(1, prepared.existing))
+        self._folder = prepared.open_folder(max(1, prepared.existing))
         self._engine = engine
         self._crew: Callable[..., runner.Tally] | None = None
 

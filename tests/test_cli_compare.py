@@ -36,7 +36,8 @@ def test_each_variant_is_the_folder_of_a_plain_run() -> None:
     done = call(*BASE, "--vary", "bus_stake=by_row,flat", "--rule", "players=3", "--seed", "5", "--out", "both")
     assert done.exit_code == 0, done.output
     assert "Playing 2 variants of Bussikuski on the same 2,000 deals, seed 5, into both\n" in done.stderr
-    assert "2 of 2: bus_stake = flat" in done.stderr
+    assert "Played 4,000 games in " in done.stderr
+    assert "counted meanwhile" in done.stderr
     assert sorted(os.listdir("both")) == ["_compare.json", "bus_stake=by_row", "bus_stake=flat"]
     rules = ("--rule", "players=3", "--rule", "bus_stake=flat")
     good("run", "bussikuski", "--games", "2k", "--seed", "5", *rules, "--out", "plain", "--quiet")
@@ -124,7 +125,7 @@ def test_several_options_give_main_effects_and_a_ranking() -> None:
 def test_more_games_and_another_value_use_what_is_there() -> None:
     good(*BASE, "--vary", "bus_stake=by_row,flat", "--out", "both", "--quiet")
     more = call("compare", "bussikuski", "--games", "3k", "--vary", "bus_stake=by_row,flat", "--out", "both")
-    assert "1 of 2: bus_stake = by_row (2,000 games are there)" in more.stderr
+    assert "on the same 3,000 deals (4,000 of 6,000 games are there), seed 1" in more.stderr
     assert "Played 2,000 games" in more.stderr
     assert "on the same 3,000 deals" in more.stdout
 
