@@ -20,7 +20,7 @@ import numpy as np
 from analysis.load import INDEX, ColumnNote, LoadError, to_numpy
 from analysis.pairs import Array, Side
 from analysis.summary import NO_VERDICT
-from analysis.sums import SHARES, STEP, Joint, distinct, in_shares
+from analysis.sums import SHARES, STEP, Joint, distinct, in_shares, scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,7 @@ class Values:
     def part(self, start: int, end: int) -> Values:
         """Return the values of some of the games."""
         valid = None if self.valid is None else self.valid[start:end]
-        return dataclasses.replace(self, numbers=self.numbers[start:end], valid=valid)
+        return Values(self.numbers[start:end], valid, self.words, self.are_winners)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -226,7 +226,7 @@ class _Batch:
         found, self.places = distinct(numbers)
         self.rows = numbers if len(found) == len(numbers) else numbers[found]
         base = self.places[baseline]
-        apart = self.rows != self.rows[base]
+        apart = np.not_equal(self.rows, self.rows[base], out=scratch("apart", self.rows.shape, bool))
         changed = [0 if place == base else int(np.count_nonzero(row)) for place, row in enumerate(apart)]
         self.apart, self.changed = apart, [changed[place] for place in self.places]
         self.undecided = undecided

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -139,7 +140,8 @@ def exact_sums(numbers: Array) -> tuple[Array, Array]:
     if piece < _FEWEST:
         kind, piece = np.float64, _MOST
     # A row of ones before the numbers has the products give the sums as well.
-    rows = np.ones((k + 1, -(-min(STEP, n_games) // piece) * piece), kind)
+    rows = scratch("rows", (k + 1, -(-min(STEP, n_games) // piece) * piece), kind)
+    rows[0] = 1
     pieces = rows.reshape(k + 1, -1, piece).swapaxes(0, 1)
     for at in range(0, n_games, STEP):
         block = numbers[:, at : at + STEP]
@@ -150,6 +152,20 @@ def exact_sums(numbers: Array) -> tuple[Array, Array]:
         sums += whole[0]
         products += whole[1:]
     return sums, products
+
+
+_own = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return an array of the calling thread to be written over: fresh memory for each would cost more than its use."""
+    key = (name, shape, np.dtype(dtype))
+    kept: dict[Any, Array] = _own.__dict__.setdefault("kept", {})
+    if key not in kept:
+        for old in [other for other in kept if other[0] == name and other[2] == key[2]]:
+            del kept[old]
+        kept[key] = np.empty(shape, dtype)
+    return kept[key]
 
 
 def _both(truths: Array) -> Array:

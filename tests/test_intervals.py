@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.proportion import proportion_confint
 
-from analysis import Interval, clopper_pearson, mean, rate, wilson
+from analysis import Interval, clopper_pearson, intervals, mean, rate, wilson
 from analysis.intervals import RARE, SMALL, fraction, normal_quantile
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
@@ -198,3 +198,15 @@ def test_the_object_is_short_and_frozen():
     assert isinstance(found, Interval)
     with pytest.raises(AttributeError):
         found.low = 0.0
+
+
+def test_the_score_interval_s_ends_are_those_that_brentq_finds(monkeypatch):
+    rng = np.random.default_rng(11)
+    games = (10 ** rng.uniform(1.5, 11, 400)).astype(int)
+    cases = [(int(n), *(int(x) for x in rng.multinomial(min(n, 10**6), [0.02, 0.03, 0.95])[:2])) for n in games]
+    cases = [(n, gained, lost) for n, gained, lost in cases if gained + lost >= 10]
+    ours = [intervals.paired_rates(gained, lost, n) for n, gained, lost in cases]
+    monkeypatch.setattr(intervals, "_root", lambda f, low, high: float(optimize.brentq(f, low, high, xtol=1e-16)))
+    for (n, gained, lost), found in zip(cases, ours, strict=True):
+        theirs = intervals.paired_rates(gained, lost, n)
+        assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-12, abs=1e-14)
