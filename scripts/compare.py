@@ -220,7 +220,7 @@ def compare(
 
 def _import_statistics() -> None:
     """Import what the analysis will use, which takes a second, while games are played."""
-    for name in ("analysis.comparison", "scipy.special"):
+    for name in ("analysis.comparison", "scipy.special", "analysis.effects", "reports.effects", "reports.comparison"):
         importlib.import_module(name)
 
 
