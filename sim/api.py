@@ -208,7 +208,10 @@ class Prepared:
         `wanted` says what the sitting plays (see `sim.store.RunFolder.share`).
         """
         if engine is None:
-            return functools.partial(runner.play, self._player(), sink=folder.write, receive=folder.add)
+            writer = folder.writer
+            return functools.partial(
+                runner.play, self._player(), sink=writer.begin, store=writer.finish, receive=folder.add
+            )
 
         def play(ranges: Sequence[runner.Range], *, threads: int | None = None, **how: Any) -> runner.Tally:
             return engine.play(folder, ranges, new_player=self._new_player(), wanted=wanted, **how)

@@ -167,25 +167,6 @@ def encode(
     return Part(first, n_games, len(data), _hash(footer), _hash(data)), data
 
 
-def write(
-    folder: Path,
-    columns: Sequence[Column],
-    document: Mapping[str, Any],
-    first: int,
-    arrays: Sequence[np.ndarray[Any, Any]],
-) -> Part:
-    """Write a block as a part of `folder`, whole or not at all; the parameters are those of `encode`.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; nothing is left behind.
-    """
-    part, data = encode(columns, document, first, arrays)
-    replace_file(folder / part.name, data)
-    return part
-
-
 def _footer_size(tail: bytes) -> int:
     """Return the bytes from the footer to the end of the file, given its last eight bytes."""
     if len(tail) != 8 or tail[4:] != b"PAR1":

@@ -1,8 +1,9 @@
 """Plays ranges of games: blocks of game indices, threads, progress, interruption; no files.
 
 A block is played by one thread in chunks small enough for the cache and for a request to stop to be obeyed at once.
-Finished blocks go to a sink in the same thread, so that encoding them runs in parallel too; what the sink returns comes
-back to the caller's thread. Which games are in which block, and how many threads there are, never shows in a row.
+Finished blocks go to a sink in the same thread, so that encoding them runs in parallel too; other threads wait for the
+disk; what comes of it goes back to the caller's thread. Which games are in which block, and how many threads there are,
+never shows in a row.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 LARGEST_BLOCK = 2**19
 SMALLEST_BLOCK = 2**10
 # The last blocks of a run are about this small a share of what a thread plays.
-LAST_SHARE = 16
+LAST_SHARE = 64
 LARGEST_CHUNK = 2**13
 FIRST_CHUNK = 2**6
 # A chunk grows while it takes less than the first and shrinks when it takes more than the second (seconds).
@@ -137,6 +138,9 @@ def bounds(column: Column) -> tuple[int, int]:
 Sink = Callable[[int, list["np.ndarray[Any, Any]"]], Any]
 """Takes a block's first game index and its columns (see `Rows`), in the thread that played them; returns a receipt."""
 
+Store = Callable[[Any], Any]
+"""Takes what a sink returned, in a thread that may wait for a disk while others play; returns the receipt."""
+
 
 @dataclasses.dataclass
 class _Block:
@@ -157,7 +161,7 @@ class _Worker:
         self.began = time.monotonic()
 
     def play(self, block: _Block) -> tuple[int, Any] | None:
-        """Play a block; return the games played and the sink's receipt, or None if told to stop before the end.
+        """Play a block; return the games played and what the sink returns, or None if told to stop before the end.
 
         A block that takes too long ends early, with fewer games than it has.
         """
@@ -210,6 +214,7 @@ def play(
     ranges: Sequence[Range],
     sink: Sink,
     *,
+    store: Store | None = None,
     receive: Callable[[Any], object] | None = None,
     threads: int | None = None,
     block: int | None = None,
@@ -219,16 +224,18 @@ def play(
 ) -> Tally:
     """Play `ranges` of games.
 
-    At most two blocks a thread are in flight, so memory does not grow with the number of games. When `stop` is set, an
-    exception is raised or Ctrl-C pressed, blocks in the middle are dropped within a chunk's time; every finished block
-    is received before this returns or raises.
+    At most two blocks a thread are in play and as many are being stored, so memory does not grow with the number of
+    games. When `stop` is set, an exception is raised or Ctrl-C pressed, blocks in the middle are dropped within a
+    chunk's time; every finished block is stored and received before this returns or raises.
 
     Parameters
     ----------
     sink
         Takes each finished block, in the thread that played it.
+    store
+        Takes what the sink returned, beside the playing.
     receive
-        Takes the sink's receipts in the calling thread.
+        Takes the receipts, `store`'s or else the sink's, in the calling thread.
     threads, block
         Default: the processors there are; `block_size`.
     progress
@@ -249,7 +256,7 @@ def play(
         raise ValueError(f"block = {block}: at least 1 game is needed")
     if not n_games:
         return Tally(0, 0.0)
-    crew = _Crew(player, sink, receive or (lambda receipt: None), stop)
+    crew = _Crew(player, sink, store, receive or (lambda receipt: None), stop)
     blocks = cut(ranges, partial(block_size, n_games, threads) if block is None else min(block, LARGEST_BLOCK))
 
     def tell(done: int, rate: float) -> None:
@@ -261,16 +268,23 @@ def play(
 
 
 class _Crew:
-    """Threads at work on blocks, and what the calling thread knows of them."""
+    """Threads at work on blocks, threads that store them, and what the calling thread knows of both."""
 
     def __init__(
-        self, player: Player, sink: Sink, receive: Callable[[Any], object], stop: threading.Event | None
+        self,
+        player: Player,
+        sink: Sink,
+        store: Store | None,
+        receive: Callable[[Any], object],
+        stop: threading.Event | None,
     ) -> None:
         self.halt = threading.Event()
         self.stop = stop or self.halt
         self.worker = _Worker(player, sink, lambda: self.halt.is_set() or self.stop.is_set())
+        self.store = store
         self.receive = receive
-        self.running: dict[Future[tuple[int, Any] | None], _Block] = {}
+        self.playing: dict[Future[tuple[int, Any] | None], _Block] = {}
+        self.storing: dict[Future[Any], int] = {}
         self.n_received = 0
 
     @property
@@ -278,35 +292,52 @@ class _Crew:
         return time.monotonic() - self.worker.began
 
     def play(self, blocks: deque[Range], threads: int, tell: Callable[[int, float], object]) -> None:
-        """Play `blocks`; on the way out, however it goes, take in what is finished."""
+        """Play `blocks`; on the way out, however it goes, store and take in what is finished."""
         pool = ThreadPoolExecutor(threads, thread_name_prefix="fairdeal")
+        disk = ThreadPoolExecutor(threads, thread_name_prefix="fairdeal-disk")
         try:
-            while (blocks or self.running) and not self.stop.is_set():
-                while blocks and len(self.running) < 2 * threads:
+            while (blocks or self.playing or self.storing) and not self.stop.is_set():
+                while blocks and len(self.playing) < 2 * threads and len(self.storing) < 2 * threads:
                     job = _Block(*blocks.popleft())
-                    self.running[pool.submit(self.worker.play, job)] = job
-                finished, _ = wait(self.running, timeout=TICK, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    job = self.running[future]
-                    self.take_in(future)
+                    self.playing[pool.submit(self.worker.play, job)] = job
+                wait([*self.playing, *self.storing], timeout=TICK, return_when=FIRST_COMPLETED)
+                for future in [future for future in self.playing if future.done()]:
+                    job = self.playing[future]
+                    self.pass_on(future, disk)
                     if job.n_played < job.n_games and not self.stop.is_set():
                         blocks.extendleft(reversed(_rest(job, threads)))
-                done = self.n_received + sum(job.n_played for job in self.running.values())
+                for stored in [stored for stored in self.storing if stored.done()]:
+                    self.take_in(stored)
+                in_play = sum(job.n_played for job in self.playing.values())
+                done = self.n_received + sum(self.storing.values()) + in_play
                 tell(done, done / max(self.seconds, 1e-9))
         finally:
             self.halt.set()
             pool.shutdown(wait=True, cancel_futures=True)
-            for future in [future for future in self.running if _is_good(future)]:
-                self.take_in(future)
+            for future in [future for future in self.playing if _is_good(future)]:
+                self.pass_on(future, disk)
+            disk.shutdown(wait=True)
+            for stored in [stored for stored in self.storing if _is_good(stored)]:
+                self.take_in(stored)
 
-    def take_in(self, future: Future[tuple[int, Any] | None]) -> None:
-        """Receive a finished block; raise what it raised."""
-        del self.running[future]
+    def pass_on(self, future: Future[tuple[int, Any] | None], disk: ThreadPoolExecutor) -> None:
+        """Have a finished block stored, or receive it if there is nothing to store; raise what it raised."""
+        del self.playing[future]
         finished = future.result()
-        if finished is not None:
-            n_played, receipt = finished
-            self.receive(receipt)
+        if finished is None:
+            return
+        n_played, made = finished
+        if self.store is None:
+            self.receive(made)
             self.n_received += n_played
+        else:
+            self.storing[disk.submit(self.store, made)] = n_played
+
+    def take_in(self, stored: Future[Any]) -> None:
+        """Receive a stored block; raise what storing it raised."""
+        n_played = self.storing.pop(stored)
+        self.receive(stored.result())
+        self.n_received += n_played
 
 
 def _rest(job: _Block, threads: int) -> deque[Range]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -209,11 +210,29 @@ def replace_file(path: Path, data: bytes | memoryview) -> None:
     OSError
         If it cannot be written; the temporary file is removed.
     """
+    begin_file(path, data)()
+
+
+def begin_file(path: Path, data: bytes | memoryview) -> Callable[[], None]:
+    """Do the part of `replace_file` that takes a processor; return the rest, which waits for a disk or a network.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, now or when the rest is called; the temporary file is removed.
+    """
     if is_remote(path):
-        with one_kind_of_error(path):
-            path.write_bytes(data)
-        return
-    with _written(path, data) as temporary:
+        return functools.partial(_write_elsewhere, path, data)
+    return functools.partial(_appear, _write_beside(path, data), path)
+
+
+def _write_elsewhere(path: Path, data: bytes | memoryview) -> None:
+    with one_kind_of_error(path):
+        path.write_bytes(data)
+
+
+def _appear(temporary: Path, path: Path) -> None:
+    with _outliving(temporary):
         temporary.replace(path)
 
 
@@ -231,7 +250,8 @@ def write_once(path: Path, data: bytes | memoryview) -> bool:
     if is_remote(path):
         replace_file(path, data)
         return True
-    with _written(path, data) as temporary:
+    temporary = _write_beside(path, data)
+    with _outliving(temporary):
         try:
             os.link(temporary, path)
         except FileExistsError:
@@ -244,16 +264,24 @@ def write_once(path: Path, data: bytes | memoryview) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _written(path: Path, data: bytes | memoryview) -> Iterator[Path]:
-    """Give a temporary file beside `path` that holds the data; afterwards it is gone."""
+def _write_beside(path: Path, data: bytes | memoryview) -> Path:
+    """Return a temporary file beside `path` that holds the data, as far as the system is concerned."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+@contextlib.contextmanager
+def _outliving(temporary: Path) -> Iterator[None]:
+    """Make sure that what a temporary file holds outlives a power cut; afterwards the file is gone."""
+    try:
+        sync(temporary)
+        yield
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -270,11 +298,11 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def sync(folder: Path) -> None:
-    """Make sure that the names in a folder outlive a power cut."""
-    if is_remote(folder):
+def sync(path: Path) -> None:
+    """Make sure that what a file holds, or the names in a folder, outlive a power cut."""
+    if is_remote(path):
         return
-    file = os.open(folder, os.O_RDONLY)
+    file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
     finally:
@@ -287,6 +315,7 @@ __all__ = [
     "StoreError",
     "absolute",
     "advice",
+    "begin_file",
     "is_remote",
     "make",
     "of_a_store",

@@ -30,7 +30,6 @@ from sim.storage import RefusedError, StoreError, reason, telling
 from sim.writer import KEEPS, ROWS, SUMMARY, Writer, inspect
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
 MANIFEST = "_run.json"
@@ -391,8 +390,8 @@ class Grid:
 class RunFolder:
     """A results folder open for writing by this process alone; use it as a context.
 
-    Entering makes the folder or repairs what is there; `missing` is then to be played, `write` takes blocks from any
-    thread, `add` lists them in the manifest.
+    Entering makes the folder or repairs what is there; `missing` is then to be played, `writer` takes blocks
+    from any thread, `add` lists them in the manifest.
     """
 
     def __init__(
@@ -473,11 +472,6 @@ class RunFolder:
         if self._began is not None:
             self.seconds += time.monotonic() - self._began
             self._began = None
-
-    @property
-    def write(self) -> Callable[[int, list[np.ndarray[Any, Any]]], Part]:
-        """Return what writes blocks, in any thread; see `sim.writer.Writer.write`."""
-        return self.writer.write
 
     def share(self, wanted: str, choose: Callable[[], int]) -> Grid:
         """Let other processes write blocks of a fixed size into the folder, too; return which.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sim import kept, storage
 from sim import part as parts_on_disk
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sim.counts import Counter
+
+Begun: TypeAlias = tuple[Part, Callable[[], None]]
+"""A part, and what makes it appear."""
 
 ROWS, SUMMARY = "rows", "summary"
 KEEPS = (ROWS, SUMMARY)
@@ -46,23 +49,33 @@ class Writer:
             self._counter = Counter(spec.columns, joint, by_policy=by_policy)
             self.document |= {"keep": keep, "joint": [list(group) for group in joint]}
 
-    def write(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
-        """Write a block's rows as a part, or its counts.
+    def begin(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Begun:
+        """Write a block's rows as a part, or its counts; nothing is there before `finish` is called.
 
         Raises
         ------
         StoreError
             If it cannot be written; nothing of the part is left behind.
         """
+        part, data = self._encode(first, arrays)
         with telling(self.path):
-            if self._counter is None:
-                return parts_on_disk.write(self.path, self.columns, self.document, first, arrays)
-            part, data = self._encode(first, arrays)
-            storage.replace_file(self.path / part.name, data)
-            return part
+            return part, storage.begin_file(self.path / part.name, data)
+
+    def finish(self, begun: Begun) -> Part:
+        """Wait until what was begun is there, whole; return it.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written; nothing of the part is left behind.
+        """
+        part, appear = begun
+        with telling(self.path):
+            appear()
+        return part
 
     def write_once(self, first: int, arrays: Sequence[np.ndarray[Any, Any]]) -> Part:
-        """Write a block as `write` does, unless it lies there whole already; return what lies there.
+        """Write a block unless it lies there whole already; return what lies there.
 
         Raises
         ------

@@ -317,11 +317,18 @@ def test_a_folder_that_cannot_be_written_is_status_1() -> None:
     assert message.startswith("/proc/fairdeal cannot be written: ")
 
 
-def test_a_full_disk_is_status_1_and_leaves_nothing_half_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+@pytest.mark.parametrize("system_call", ["open", "replace"])
+def test_a_full_disk_is_status_1_and_leaves_nothing_half_written(
+    monkeypatch: pytest.MonkeyPatch, system_call: str
+) -> None:
+    real = getattr(Path, system_call)
 
-    monkeypatch.setattr("sim.part.write", full)
+    def full(path: Path, *given: Any, **how: Any) -> Any:
+        if ".parquet" in path.name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, *given, **how)
+
+    monkeypatch.setattr(Path, system_call, full)
     message = refused(*RUN, "--out", "mine", "--quiet", status=1)
     assert message.startswith("mine cannot be written: no space left on device; what is finished is kept")
     assert not list(Path("mine").glob("*part*"))

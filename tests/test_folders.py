@@ -78,7 +78,8 @@ def altered(folder, column, game):
     arrays[place][game - entry.first] ^= 1
     document = parts_on_disk.inspect(folder / entry.name)[1]
     (folder / entry.name).unlink()
-    part = parts_on_disk.write(folder, spec.columns, document, entry.first, arrays)
+    part, data = parts_on_disk.encode(spec.columns, document, entry.first, arrays)
+    (folder / part.name).write_bytes(data)
     manifest = json.loads((folder / "_run.json").read_text())
     manifest["parts"] = [part.plain() if one["name"] == part.name else one for one in manifest["parts"]]
     (folder / "_run.json").write_text(json.dumps(manifest))

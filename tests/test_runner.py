@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from functools import partial
 
 import numpy as np
@@ -172,6 +173,80 @@ def test_error_of_a_sink_is_raised_after_the_rest_is_received():
         runner.play(player, [(0, N)], sink, receive=received.append, threads=2, block=500)
     assert {0, 500} <= set(received)
     assert 2000 not in received
+
+
+def test_error_of_a_store_is_raised_after_the_rest_is_received():
+    player = runner.ready(Spec.build(GAME))
+    received = []
+
+    def store(first):
+        if first == 2000:
+            raise OSError("no more")
+        return first
+
+    with pytest.raises(OSError, match="no more"):
+        runner.play(player, [(0, N)], lambda first, _: first, store=store, receive=received.append, block=500)
+    assert {0, 500} <= set(received)
+    assert 2000 not in received
+
+
+def test_blocks_are_stored_while_others_are_played():
+    player = runner.ready(Spec.build(GAME))
+    played, stored, received = [], [], []
+    second = threading.Event()
+
+    def sink(first, arrays):
+        played.append((first, threading.current_thread()))
+        if first:
+            second.set()
+        return first
+
+    def store(first):
+        assert second.wait(60)  # one thread plays: it goes on although the first block is not stored
+        stored.append((first, threading.current_thread()))
+        return -first
+
+    runner.play(player, [(0, 3000)], sink, store=store, receive=received.append, threads=1, block=1000)
+    assert sorted(received) == [-2000, -1000, 0]
+    assert not {thread for _, thread in played} & {thread for _, thread in stored}
+
+
+def test_playing_waits_for_a_slow_store():
+    player = runner.ready(Spec.build(GAME))
+    played, received, most = [], [], []
+
+    def store(first):
+        time.sleep(0.002)
+        most.append(len(played) - len(received))
+        return first
+
+    runner.play(
+        player,
+        [(0, 20_000)],
+        lambda first, _: played.append(first) or first,
+        store=store,
+        receive=received.append,
+        threads=2,
+        block=200,
+    )
+    assert sorted(received) == list(range(0, 20_000, 200))
+    assert max(most) <= 8
+
+
+def test_what_is_played_when_it_is_stopped_is_stored():
+    player = runner.ready(Spec.build(GAME))
+    stop = threading.Event()
+    played, received = [], []
+
+    def sink(first, arrays):
+        played.append(first)
+        if len(played) == 5:
+            stop.set()
+        return first
+
+    runner.play(player, [(0, N)], sink, store=lambda first: first, receive=received.append, block=100, stop=stop)
+    assert sorted(received) == sorted(played)
+    assert 5 <= len(received) < N // 100
 
 
 def test_value_out_of_range_is_an_error():

@@ -13,8 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from sim import RefusedError, Spec, StoreError, check, default_folder, iter_parts, prepare, read_manifest, run
-from sim import store as store_module
+from sim import RefusedError, Spec, StoreError, check, default_folder, iter_parts, prepare, read_manifest, run, storage
 from sim.game import Player
 from tests import disks
 from tests.disks import small_disk
@@ -588,11 +587,18 @@ for out in sys.argv[2:]:
 
 
 def test_error_of_the_manifest_does_not_hide_the_first(folder, monkeypatch):
+    real, failed = storage.begin_file, []
+
     def broken(path, data):
-        raise OSError(28, "No space left on device")
+        if path.suffix == ".parquet":
+            failed.append(path)
+            raise OSError(28, "No space left on device")
+        if failed:
+            raise OSError(5, "Input/output error")
+        return real(path, data)
 
     part(folder, 0).unlink()
-    monkeypatch.setattr(store_module.parts_on_disk, "replace_file", broken)
+    monkeypatch.setattr("sim.storage.begin_file", broken)
     with pytest.raises(StoreError, match="no space left"):
         run(GAME, N, out=folder)
     monkeypatch.undo()
