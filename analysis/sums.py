@@ -15,7 +15,7 @@ from analysis.load import LoadError
 Array = np.ndarray[Any, Any]
 
 SHARES = 840  # the least common multiple of 1, …, 8: a share of a win is a whole number of these
-STEP = 32_768
+STEP = 65_536
 """Games that are added up at a time: they stay in the cache."""
 
 # Games whose products are added up in single precision before they are taken over: fewer for larger numbers, so that

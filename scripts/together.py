@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sim.part import Part
     from sim.runner import Range, Tally
     from sim.store import RunFolder
+    from sim.writer import Begun
 
 MOST_ROWS = 2**20
 """Rows of all variants that a thread holds at a time: twice those of a plain run."""
@@ -192,7 +193,16 @@ class RowsTogether:
         folder.start_clock()
         player = runner.ready(variant.spec)
         n_there = self.games - sum(n for _, n in ranges)
-        tally = runner.play(player, ranges, folder.write, receive=folder.add, threads=threads, n_there=n_there, **how)
+        tally = runner.play(
+            player,
+            ranges,
+            folder.writer.begin,
+            store=folder.writer.finish,
+            receive=folder.add,
+            threads=threads,
+            n_there=n_there,
+            **how,
+        )
         folder.stop_clock()
         self.n_played, self.seconds = self.n_played + tally.n_played, self.seconds + tally.seconds
 
@@ -201,20 +211,27 @@ class RowsTogether:
         self._player = Together(self.variants)
         self._before = [folder.seconds for folder in self.folders]
         n_there = self.games - sum(n for _, n in ranges)
-        tally = play_together(self._player, ranges, self._write, threads, receive=self._receive, n_there=n_there, **how)
+        how = {**how, "store": self._finish, "receive": self._receive, "n_there": n_there}
+        tally = play_together(self._player, ranges, self._write, threads, **how)
         self.n_played += tally.n_played * len(self.variants)
         self.seconds += tally.seconds - self.counting
 
-    def _write(self, first: int, arrays: Arrays) -> tuple[list[Part], JointCounts, float]:
-        """Write a block's rows into the variants' folders and count them; in the thread that played them."""
+    def _write(self, first: int, arrays: Arrays) -> tuple[list[Begun], JointCounts, float]:
+        """Write a block's rows beside the variants' parts and count them; in the thread that played them."""
         split = self._player.split(arrays)
-        parts = []
+        begun = []
         for place, (folder, own) in enumerate(zip(self.folders, split, strict=True)):
             with self._player.clock(place):
-                parts.append(folder.write(first, own))
-        began = time.monotonic()
+                begun.append(folder.writer.begin(first, own))
+        began = time.thread_time()
         counted = count_block(self.counted, self._player, split)
-        return parts, counted, time.monotonic() - began
+        return begun, counted, time.thread_time() - began
+
+    def _finish(self, written: tuple[list[Begun], JointCounts, float]) -> tuple[list[Part], JointCounts, float]:
+        """Wait until a block's parts are there."""
+        begun, counted, seconds = written
+        parts = [folder.writer.finish(one) for folder, one in zip(self.folders, begun, strict=True)]
+        return parts, counted, seconds
 
     def _receive(self, receipt: tuple[list[Part], JointCounts, float]) -> None:
         parts, counted, seconds = receipt
