@@ -140,8 +140,7 @@ class Keeper:
     def _write(self, first: int, arrays: list[np.ndarray[Any, Any]]) -> None:
         """Count a block's games and write the counts; in the thread that played them."""
         from analysis.joint_kept import encode, name_of
-        from sim.part import replace_file
-        from sim.storage import telling
+        from sim.storage import replace_file, telling
 
         counted = count_block(self.counts, self._player, self._player.split(arrays))
         n_games = len(arrays[0])

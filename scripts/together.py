@@ -97,8 +97,10 @@ def play_together(player: Together, ranges: Sequence[Range], sink: Any, threads:
     """Play ranges of games as `sim.runner.play` does, in blocks that are the smaller the more variants there are."""
     from sim import runner
 
+    k, told = len(player.players), how.pop("progress")
+    how["progress"] = lambda done, wanted, rate: told(k * done, k * wanted, k * rate)  # in games, not deals
     n_games, n_threads = sum(n for _, n in ranges), threads or runner.default_threads()
-    most = max(runner.SMALLEST_BLOCK, min(runner.LARGEST_BLOCK, MOST_ROWS // len(player.players)))
+    most = max(runner.SMALLEST_BLOCK, min(runner.LARGEST_BLOCK, MOST_ROWS // k))
     blocks = runner.cut(ranges, lambda left: min(most, runner.block_size(n_games, n_threads, left)))
     return runner.play(player, blocks, sink, threads=threads, block=most, **how)  # type: ignore[arg-type]
 

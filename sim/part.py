@@ -14,7 +14,6 @@ from sim import pages, storage
 from sim.outcome import Column
 from sim.pages import INDEX as INDEX
 from sim.pages import schema as schema
-from sim.storage import replace_file as replace_file
 
 if TYPE_CHECKING:
     import numpy as np

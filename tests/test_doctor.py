@@ -35,7 +35,7 @@ def test_a_folder_that_cannot_be_written_is_found(monkeypatch, tmp_path, error):
     def refuse(*_):
         raise error
 
-    monkeypatch.setattr(store.parts_on_disk, "replace_file", refuse)
+    monkeypatch.setattr("sim.storage.begin_file", refuse)
     done = call("doctor")
     assert done.exit_code == 1
     assert "WRONG  results here: StoreError" in done.stdout
