@@ -198,11 +198,11 @@ def factorial(comparison: Comparison, most_factors: int = MOST_FACTORS) -> Facto
     ``factorial(compare("results/both")).ranking[0].factor`` is the option that matters most.
     """
     design, counts = _Design(comparison), _counts(comparison)
-    measures = [(measure, counted, _deviation(counted)) for measure, counted in counts.measures()]
+    measures = [(measure, counted, _variances(counted)) for measure, counted in counts.measures()]
     effects = [
-        dataclasses.replace(_effect(comparison, design, measure, counted, values), deviation=deviation)
+        _effect(comparison, design, measure, counted, variances, values)
         for values in design.effects(most_factors)
-        for measure, counted, deviation in measures
+        for measure, counted, variances in measures
     ]
     family = [effect for effect in effects if effect.verdict != SAME]
     by_holm = iter(adjusted([effect.p for effect in family]))
@@ -271,13 +271,15 @@ def _effect(
     design: _Design,
     measure: Measure,
     counted: Counted,
+    variances: Sequence[float],
     values: Mapping[str, str],
 ) -> Effect:
     """Return an effect that is not judged yet."""
     weights, divisor = design.weights(values)
     unit = counted.unit * divisor
     average, variance = counted.joint.moments(weights, unit)
-    _, apart = _apart(counted, weights, unit)
+    # What the contrast's variance would be if every variant had deals of its own.
+    apart = sum(weight**2 * own for weight, own in zip(weights, variances, strict=True)) / divisor**2
     base = other = correlation = math.nan
     if len(values) == 1:
         ((factor, value),) = values.items()
@@ -306,6 +308,7 @@ def _effect(
         verdict=SAME if is_same else OPEN,
         bounds=_bounds(comparison, counted, weights, divisor),
         factors=tuple(values),
+        deviation=_deviation(variances),
     )
 
 
@@ -333,19 +336,14 @@ def _widened(interval: Interval, confidence: float) -> Interval:
     return mean(interval.estimate, interval.se**2 * interval.n, interval.n, confidence)
 
 
-def _apart(counted: Counted, weights: Sequence[int], unit: int) -> tuple[float, float]:
-    """Return the standard deviation and variance that the contrast would have if every variant had deals of its own."""
-    variance = 0.0
-    for place, weight in enumerate(weights):
-        if weight:
-            variance += counted.joint.moments({place: weight}, unit)[1]
-    return math.sqrt(variance), variance
+def _variances(counted: Counted) -> list[float]:
+    """Return each variant's own variance."""
+    return [counted.joint.moments({place: 1}, counted.unit)[1] for place in range(len(counted.joint.sums))]
 
 
-def _deviation(counted: Counted) -> float:
+def _deviation(variances: Sequence[float]) -> float:
     """Return the standard deviation within a variant, over all variants."""
-    k = len(counted.joint.sums)
-    return math.sqrt(sum(counted.joint.moments({place: 1}, counted.unit)[1] for place in range(k)) / k)
+    return math.sqrt(sum(variances) / len(variances))
 
 
 def _bounds(comparison: Comparison, counted: Counted, weights: Sequence[int], divisor: int) -> Bounds | None:
@@ -392,7 +390,7 @@ def _largest(design: _Design, measure: Measure, counted: Counted, factor: str, c
     weights, divisor = design.weights({factor: high}, {factor: low})
     average, variance = counted.joint.moments(weights, counted.unit * divisor)
     difference = _interval(counted, measure, average, variance, 1, confidence)
-    deviation = _deviation(counted)
+    deviation = _deviation(_variances(counted))
     size = Interval(0.0, 0.0, 0.0, difference.n, 0.0, "constant", confidence)
     if deviation > 0:
         ends = {key: getattr(difference, key) / deviation for key in ("estimate", "low", "high", "se")}

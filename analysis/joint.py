@@ -115,7 +115,7 @@ class Counted:
         """Add numbers that no game lacks: of the batch's distinct rows, in units of `scale`."""
         places, baseline = batch.places, self._baseline
         fresh = Joint(len(rows))
-        fresh.add(rows, scale)
+        fresh.add(rows, scale, self._reach(rows, scale))
         if rows.dtype == bool:
             on, both = fresh.sums, fresh.products[places[baseline]]
             apart = on + on[places[baseline]] - 2 * both
@@ -123,7 +123,6 @@ class Counted:
         else:
             changed = batch.changed
         self.changed = [a + b for a, b in zip(self.changed, changed, strict=True)]
-        self._reach(rows, scale)
         if len(rows) < len(places):
             fresh = fresh.part(*places)
         self.joint.merge(fresh)
@@ -155,10 +154,13 @@ class Counted:
             ends = [known if undecided is None else np.where(undecided, end, known) for end in (0, self.unit)]
             self.filled.add(np.concatenate(ends))
 
-    def _reach(self, numbers: Array, scale: int = 1) -> None:
-        if numbers.size:
-            self.least = min(self.least, scale * numbers.min().item())
-            self.most = max(self.most, scale * numbers.max().item())
+    def _reach(self, numbers: Array, scale: int = 1) -> int | None:
+        """Note the least and the most of some numbers; return the largest absolute value, None if they are no whole."""
+        if not numbers.size:
+            return 0
+        least, most = numbers.min().item(), numbers.max().item()
+        self.least, self.most = min(self.least, scale * least), max(self.most, scale * most)
+        return max(abs(least), abs(most)) if numbers.dtype.kind in "iu" else None
 
     def to_json(self) -> dict[str, Any]:
         """Return what was added up as JSON has it.

@@ -15,8 +15,8 @@ from analysis.load import LoadError
 Array = np.ndarray[Any, Any]
 
 SHARES = 840  # the least common multiple of 1, …, 8: a share of a win is a whole number of these
-STEP = 65_536
-"""Games that are added up at a time: they stay in the cache."""
+STEP = 131_072
+"""Games that are added up at a time."""
 
 # Games whose products are added up in single precision before they are taken over: fewer for larger numbers, so that
 # the sums are whole; more would have the matrix library start threads of its own beside those that play.
@@ -31,14 +31,14 @@ class Joint:
         self.sums = np.zeros(k, object)
         self.products = np.zeros((k, k), object)
 
-    def add(self, numbers: Array, scale: int = 1) -> None:
-        """Add `scale` times an array of shape (k, games)."""
+    def add(self, numbers: Array, scale: int = 1, largest: int | None = None) -> None:
+        """Add `scale` times an array of shape (k, games), of numbers of at most `largest` if that is known."""
         self.n += numbers.shape[1]
-        self._add(numbers, scale)
+        self._add(numbers, scale, largest)
 
-    def _add(self, numbers: Array, scale: int) -> None:
+    def _add(self, numbers: Array, scale: int, largest: int | None = None) -> None:
         if numbers.shape[1]:
-            sums, products = exact_sums(numbers)
+            sums, products = exact_sums(numbers, largest)
             self.sums += sums * scale
             self.products += products * scale**2
 
@@ -116,8 +116,11 @@ def in_shares(name: str, numbers: Array) -> Array:
     return np.asarray(whole, np.int16)
 
 
-def exact_sums(numbers: Array) -> tuple[Array, Array]:
-    """Return the sums and products of an array of shape (k, games), exact for whole numbers and truth values."""
+def exact_sums(numbers: Array, largest: int | None = None) -> tuple[Array, Array]:
+    """Return the sums and products of an array of shape (k, games), exact for whole numbers and truth values.
+
+    `largest` is the largest absolute value, if it is known.
+    """
     if numbers.dtype.kind == "f":
         return numbers.sum(axis=1).astype(object), np.dot(numbers, numbers.T).astype(object)
     k, n_games = numbers.shape
@@ -128,7 +131,8 @@ def exact_sums(numbers: Array) -> tuple[Array, Array]:
         for at in range(0, n_games, STEP):
             products += _both(numbers[:, at : at + STEP])
         return np.diagonal(products).copy(), products  # the square of 0 or 1 is itself
-    largest = max(abs(int(numbers.max())), abs(int(numbers.min())))
+    if largest is None:
+        largest = max(abs(int(numbers.max())), abs(int(numbers.min())))
     if largest >= 2**19:
         wide = numbers.astype(np.int64)
         sums, products = exact_sums(np.concatenate([wide >> 16, wide & 0xFFFF]))
