@@ -151,8 +151,8 @@ def exact_sums(numbers: Array, largest: int | None = None) -> tuple[Array, Array
         block = numbers[:, at : at + STEP]
         rows[1:, : block.shape[1]] = block
         rows[1:, block.shape[1] :] = 0
-        added = np.matmul(pieces, pieces[:, 1:].swapaxes(1, 2)).sum(axis=0, dtype=np.float64)
-        whole = added.astype(np.int64).astype(object)
+        # Each piece's sums are whole numbers; of many pieces together they need not be in floating point.
+        whole = np.matmul(pieces, pieces[:, 1:].swapaxes(1, 2)).astype(np.int64).sum(axis=0).astype(object)
         sums += whole[0]
         products += whole[1:]
     return sums, products

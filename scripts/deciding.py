@@ -105,7 +105,7 @@ def play_until_decided(
             if not is_there:
                 interrupted(seen, parent)
             pace.add(sum(sitting.n_played for sitting in sittings) // len(sittings))
-            add_games(counts, [sitting.parts for sitting in sittings], seen, games)
+            add_games(counts, [sitting.files for sitting in sittings], seen, games)
             if not seen:
                 deciding.check(counts)
             seen = games

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +129,7 @@ class Keeper:
     ) -> int:
         with voice.about_compiling():
             self._player = Together(self.variants)
-            how: dict[str, Any] = {"progress": progress, "n_there": n_there, "stop": stop}
+            how: dict[str, Any] = {"store": self._finish, "progress": progress, "n_there": n_there, "stop": stop}
             tally = play_together(self._player, missing, self._write, threads, **how)
         voice.say(
             f"Played {tally.n_played:,} deals in {tally.seconds:.3g} s, "
@@ -137,16 +137,23 @@ class Keeper:
         )
         return tally.n_played
 
-    def _write(self, first: int, arrays: list[np.ndarray[Any, Any]]) -> None:
-        """Count a block's games and write the counts; in the thread that played them."""
+    def _write(self, first: int, arrays: list[np.ndarray[Any, Any]]) -> Callable[[], None]:
+        """Count a block's games and write the counts, in the thread that played them; return what makes them appear."""
         from analysis.joint_kept import encode, name_of
-        from sim.storage import replace_file, telling
+        from sim.storage import begin_file, telling
 
         counted = count_block(self.counts, self._player, self._player.split(arrays))
         n_games = len(arrays[0])
         data = encode({**self.document, "range": {"first": first, "games": n_games}, "joint": counted.to_json()})
         with telling(self.parent):
-            replace_file(self.parent / name_of(first, n_games), data)
+            return begin_file(self.parent / name_of(first, n_games), data)
+
+    def _finish(self, appear: Callable[[], None]) -> None:
+        """Wait until a block's counts are there."""
+        from sim.storage import telling
+
+        with telling(self.parent):
+            appear()
 
 
 __all__ = ["Keeper"]

@@ -454,7 +454,7 @@ class _Running:
         sides, columns, owners = [], [], []
         for name in found.active:
             for entry, own in zip(self.contestants[name].entries, self.scoring.columns(name), strict=True):
-                parts = sittings[self._key(entry)].parts(seen, games)
+                parts = sittings[self._key(entry)].files(seen, games)
                 sides.append(dataclasses.replace(side_of(entry.spec), read=Reading(parts, seen, games)))
                 columns.append(own)
                 owners.append(name)

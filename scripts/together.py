@@ -179,9 +179,7 @@ class RowsTogether:
         if not shared:
             return None
         for first, n_games in gaps(blocks, self.games):
-            add_games(
-                self.counted, [functools.partial(_paths, folder) for folder in self.folders], first, first + n_games
-            )
+            add_games(self.counted, [folder.files for folder in self.folders], first, first + n_games)
         return self.counted
 
     def _play_alone(
@@ -256,11 +254,6 @@ def _common(some: list[Range], others: list[Range]) -> list[Range]:
     from sim.store import within
 
     return [found for span in others for found in within(some, span)]
-
-
-def _paths(folder: RunFolder, first: int, end: int) -> list[Path]:
-    """Return the files that hold the games first … end - 1 (and maybe others), in the order of their games."""
-    return [folder.path / part.name for part in folder.parts if first < part.end and part.first < end]
 
 
 __all__ = ["Block", "RowsTogether", "Together", "count_block", "play_together"]

@@ -100,7 +100,7 @@ def play_until(
                 if not sitting.play_to(games, threads=threads, progress=pace, stop=stop):
                     break
             pace.add(sitting.n_played)
-            if reader(seen, games, sitting.parts(seen, games)):
+            if reader(seen, games, sitting.files(seen, games)):
                 looked = games
                 if watch.is_reached:
                     break

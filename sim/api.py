@@ -310,10 +310,9 @@ class Sitting:
         self.n_played, self.seconds = self.n_played + tally.n_played, self.seconds + tally.seconds
         return tally.n_played == n_missing
 
-    def parts(self, first: int, end: int) -> list[Path]:
-        """Return the files that hold the games first … end - 1 (and maybe others), in the order of their games."""
-        found = [part for part in self._folder.parts if first < part.end and part.first < end]
-        return [self.path / part.name for part in sorted(found, key=lambda part: part.first)]
+    def files(self, first: int, end: int) -> list[Path]:
+        """Return the files that hold the games first … end - 1; see `sim.store.RunFolder.files`."""
+        return self._folder.files(first, end)
 
     def results(self) -> Results:
         """Return what it has come to."""

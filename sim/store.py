@@ -429,6 +429,11 @@ class RunFolder:
         """Return the ranges (first, games) still to be played."""
         return gaps(self.parts, self.games)
 
+    def files(self, first: int, end: int) -> list[Path]:
+        """Return the files that hold the games first … end - 1 (and maybe others), in the order of their games."""
+        found = [part for part in self.parts if first < part.end and part.first < end]
+        return [self.path / part.name for part in sorted(found, key=lambda part: part.first)]
+
     def __enter__(self) -> Self:
         """Lock the folder, look at what is there, put it in order.
 

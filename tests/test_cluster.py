@@ -144,7 +144,7 @@ def test_stages_are_played_alike(tmp_path, cluster, expected):
     with DaskEngine(cluster.address) as engine, Sitting(prepared, engine) as sitting:
         for games in (1_000, 2_000, 4_000):
             assert sitting.play_to(games)
-            assert [path.name for path in sitting.parts(0, games)] == sorted(os.listdir(tmp_path / "run"))[2:]
+            assert [path.name for path in sitting.files(0, games)] == sorted(os.listdir(tmp_path / "run"))[2:]
     assert sitting.results().games == 4_000
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "run"), expected.iloc[:4_000])
 
